@@ -220,6 +220,20 @@ static bool is_config(const struct gb_named *text, const struct gb_name *name) {
 	return (blanks || dotted) && (p == text->start || p[-1] == '\n');
 }
 
+/* getValue($data, "db_password", "x"), config.get(section, "password", "x"): the name is the second argument of what
+ * looks a value up; @quote is before it. */
+static bool is_looked_up(const struct gb_named *text, const uint8_t *quote) {
+	static const char *const calls[] = {
+	    "get(", "Value(", "value(", "env(", "fetch(", "Option(", "option("};
+	const uint8_t *p = quote;
+	while (p > text->start && quote - p < USER_BEHIND && (is_word_byte(p[-1]) || strchr(", >[]'", p[-1])))
+		p--;
+	for (size_t i = 0; i < GB_COUNT(calls); i++)
+		if (gb_before_is(text, p, calls[i]))
+			return gb_before_is(text, quote, ", ");
+	return false;
+}
+
 void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	int prev = name->prev;
 	place->capital = is_capital(name);
@@ -229,7 +243,8 @@ void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb
 	place->inside = is_quote(prev) && !name->quoted;
 	place->apart = prev == ' ' || prev == ',';
 	place->pair = (is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(') ||
-		      (name->quoted && (prev == '#' || prev == '='));
+		      (name->quoted && (prev == '#' || prev == '=')) ||
+		      (name->quoted && is_quote(prev) && is_looked_up(text, name->from - 1));
 	look_at_line(text, name, place);
 	/* //registry/:_authToken=x */
 	place->option = *name->from == '-' || (*name->from == '_' && prev == ':') || name->env ||

@@ -29,6 +29,11 @@ static bool is_dotted(const struct gb_name *name) {
 	return memchr(name->from, '.', (size_t)(name->to - name->from)) != NULL;
 }
 
+/* jdbc.password, db-password: no name of a variable. */
+static bool is_property(const struct gb_name *name) {
+	return is_dotted(name) || memchr(name->from, '-', (size_t)(name->to - name->from));
+}
+
 /* The same for a text in quotes. */
 static unsigned words_of_text(const struct gb_place *place, const uint8_t *from, enum gb_echo echo) {
 	bool word = place->tail == GB_RX_PASSWORD;
@@ -52,13 +57,17 @@ static unsigned words_of(
 		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	if (quoted)
 		return assigned ? words_of_text(place, from, echo) : 0;
+	/* "spring.mail.password=password", ?password=password&user=bob */
+	bool property = place->inside && place->name && is_dotted(place->name);
+	if (assigned && !place->spaced && place->tail == GB_RX_PASSWORD && (property || place->query))
+		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	/* --password string  password of the user */
 	bool help = place->joint == GB_JOINT_BLANK && from[-1] == ' ' && from[-2] == ' ';
 	if ((echo == GB_ECHO_WHOLE && !place->option) || help)
 		return 0;
 	/* An argument may have such a name: password=new_password */
 	bool name = place->joint == GB_JOINT_COLON && memchr(from, '_', s->n);
-	if (place->capital || place->option || (flush && !name && (!echo || is_dotted(place->name))))
+	if (place->capital || place->option || (flush && !name && (!echo || is_property(place->name))))
 		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	bool settled = (place->known && place->apart && !place->spaced) || place->sure || place->query ||
 		       place->link || place->fallback || place->joint == GB_JOINT_ELEMENT;
@@ -81,12 +90,18 @@ static bool listed_is_secret(const struct gb_place *place, const struct gb_shape
 	/* ["CLIENT_SECRET", "TRAFFIC_SECRET_0"] */
 	if (!place->sure && !s->lower && memchr(from, '_', s->n) && gb_shape_names_a_value(from, s->n))
 		return false;
+	/* ("DB_PASSWORD", "secret") */
+	bool repeats = place->name && gb_before_echo(place->name, from, s->n);
+	unsigned words = place->tail == GB_RX_PASSWORD && place->name && !place->compared && !repeats
+			     ? GB_SHAPE_WORDS | GB_SHAPE_WORD
+			     : 0;
 	if (place->sure)
-		return gb_shape_is_value(s, from, VALUE_MIN, setting_of(place));
+		return gb_shape_is_value(s, from, VALUE_MIN, setting_of(place) | words);
 	if (place->tail == GB_RX_PASSWORD)
 		return (gb_shape_is_mixed(s, from) && s->digits) || is_app_password(s) ||
 		       gb_shape_is_number(s) ||
-		       (certain && !place->weak && gb_shape_is_value(s, from, VALUE_MIN, place->capital));
+		       (certain && !place->weak &&
+			   gb_shape_is_value(s, from, VALUE_MIN, place->capital | words));
 	if ((place->chosen && certain) ||
 	    ((place->header || place->capital) && place->closed && !place->doubtful))
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
@@ -253,7 +268,8 @@ static bool firm_is_value(
 	if (gb_shape_is_camel_name(s, from) && !ends_line(next) && next != ' ' && !place->option &&
 	    !place->query && !place->link)
 		return false;
-	return gb_shape_is_value(s, from, place->capital || place->query ? VALUE_MIN - 1 : VALUE_MIN,
+	return gb_shape_is_value(s, from,
+	    place->capital || place->query || place->link ? VALUE_MIN - 1 : VALUE_MIN,
 	    where | (place->query ? GB_SHAPE_ENV : 0));
 }
 
@@ -419,6 +435,12 @@ static bool loose_is_secret(
 		return stated_is_secret(place, s, from, next);
 	if (place->field && place->tail == GB_RX_PASSWORD && (next == ' ' || next == ']' || next == '}'))
 		return mixed && !(s->path && next == '}');
+	/* "spring.mail.password:swordfish" */
+	if (place->inside && place->joint == GB_JOINT_COLON && !place->spaced && place->name &&
+	    is_dotted(place->name) && (next == '"' || next == '\'') &&
+	    (place->tail == GB_RX_PASSWORD || place->chosen) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING | words_of(place, s, from, false)))
+		return true;
 	/* DB_PASSWORD: marble_arch */
 	if (place->capital && place->line && ends_line(next) && place->joint != GB_JOINT_PROSE &&
 	    place->joint != GB_JOINT_BLANK && (place->tail == GB_RX_PASSWORD || place->chosen) &&

@@ -244,9 +244,13 @@ const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p) {
 	    "field", "input", "box", "textbox", "element", "elem", "edittext"};
 	static const char *const values[] = {"{ target: { value: ", "{target: {value: "};
 	const uint8_t *end = p += gb_named_at(text, p) == '_';
-	for (size_t i = 0; end == p && i < GB_COUNT(widgets); i++)
-		if (gb_named_is_at(text, p, widgets[i]))
-			end = p + strlen(widgets[i]);
+	/* passwordInputField */
+	for (unsigned times = 0; times < 2; times++)
+		for (size_t i = 0; i < GB_COUNT(widgets); i++)
+			if (gb_named_is_at(text, end, widgets[i])) {
+				end += strlen(widgets[i]);
+				break;
+			}
 	if (end == p)
 		return NULL;
 	if (gb_named_at(text, end) != ',')

@@ -44,7 +44,7 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 
 /* Authorization, Proxy-Authorization, HTTP_AUTHORIZATION */
 static bool is_authorization(struct gb_named *text, const struct gb_name *name) {
-	static const char *const before[] = {"", "http_", "proxy-", "proxy_", "http_proxy_", "x-"};
+	static const char *const before[] = {"", "http_", "proxy-", "proxy_", "http_proxy_", "x-", "header_"};
 	size_t n = (size_t)(name->to - name->from);
 	for (size_t i = 0; i < GB_COUNT(before); i++)
 		if (n == strlen(before[i]) + strlen("authorization") &&
@@ -127,8 +127,9 @@ static const uint8_t *value_in_sentence(
 	/* initial password (`x`) */
 	if (gb_named_is_at(text, p, "(`"))
 		return stated_value(text, place, p + 1);
-	/* the password **x** */
-	if (place->tail == GB_RX_PASSWORD && name->to - name->from >= 6 && gb_named_is_at(text, p, "**"))
+	/* the password **x**, the password ``x`` */
+	if (place->tail == GB_RX_PASSWORD && name->to - name->from >= 6 &&
+	    (gb_named_is_at(text, p, "**") || gb_named_is_at(text, p, "``")))
 		return stated_value(text, place, p);
 	/* a password of x */
 	if (place->tail == GB_RX_PASSWORD && gb_named_is_at(text, p, "of ")) {

@@ -18,6 +18,7 @@ enum {
 	TAG_MAX = 60,
 	PREFIX_MAX = 24,
 	OPENINGS = 3,
+	CLOSINGS = 5,
 	LINES = 4,
 	BLANKS = 32,
 	TYPE_MAX = 24
@@ -211,8 +212,16 @@ const uint8_t *gb_prose_next_line(struct gb_named *text, const uint8_t *p) {
 /* find("password").send_keys("x") */
 bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
 	unsigned n = 0;
-	while (n++ < 3 && gb_named_at(text, p) == ')')
+	int c;
+	/* find(By.xpath("//input[contains(@id, 'password')]")).send_keys("x") */
+	while (n++ < CLOSINGS && (c = gb_named_at(text, p)) > 0 && strchr(")]\"", c))
 		p++;
+	/* type(find(By.name("password")), "x") */
+	const uint8_t *further = gb_named_at(text, p) == ',' ? gb_named_skip_blanks(text, p + 1, false) : p;
+	if (further > p && is_quote(gb_named_at(text, further))) {
+		place->joint = GB_JOINT_LIST;
+		return gb_guess_value(text, place, further);
+	}
 	static const char *const signs[] = {
 	    " ?: ", " || ", " ?? ", " { ", " or ", ".value = ", ".value=", ".text = "};
 	for (size_t i = 0; i < GB_COUNT(signs); i++)
