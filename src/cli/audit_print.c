@@ -213,6 +213,9 @@ static bool print_network(struct gb_str json) {
 		print_part(one, "verdict", " ");
 		print_part(one, "host", " ");
 		print_number(one, "port", ":", "");
+		print_part(one, "method", ", ");
+		print_part(one, "path", " ");
+		print_number(one, "status", ", status ", "");
 		print_number(one, "sent", ", sent ", "");
 		print_number(one, "received", ", received ", "");
 		print_number(one, "durationMs", ", ", " ms");

@@ -94,7 +94,8 @@ static void handle(
 			break;
 		memcpy(&record, more, sizeof record);
 		record.host[sizeof record.host - 1] = record.rule[sizeof record.rule - 1] =
-		    record.reason[sizeof record.reason - 1] = '\0';
+		    record.reason[sizeof record.reason - 1] = record.method[sizeof record.method - 1] =
+			record.path[sizeof record.path - 1] = '\0';
 		link->on_record(link, &record);
 		break;
 	case GB_EGRESS_DONE:

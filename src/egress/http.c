@@ -11,6 +11,12 @@ void gb_http_init(struct gb_http *http, const struct gb_host *host, uint16_t por
 	memset(http, 0, sizeof *http);
 	http->host = *host;
 	http->port = port;
+	http->tls = port == 443;
+}
+
+void gb_http_init_answers(struct gb_http *http) {
+	memset(http, 0, sizeof *http);
+	http->answers = true;
 }
 
 static bool bad(struct gb_http *http, const char *problem) {
@@ -81,7 +87,7 @@ static bool check_authority(struct gb_http *http, struct gb_str text) {
 	const char *bracket = text.n && text.p ? memrchr(text.p, ']', text.n) : NULL;
 	struct gb_host host;
 	const char *problem;
-	unsigned port = 80;
+	unsigned port = http->tls ? 443 : 80;
 	if (colon && (!bracket || colon > bracket)) {
 		struct gb_str digits = {colon + 1, (size_t)(text.p + text.n - colon - 1)};
 		port = 0;
@@ -103,17 +109,20 @@ static bool check_authority(struct gb_http *http, struct gb_str text) {
 
 /* "/path", "*", or "http://host/path". */
 static bool check_target(struct gb_http *http, struct gb_str target) {
-	static const char scheme[] = "http://";
-	if (!is_visible(target, false))
+	const char *scheme = http->tls ? "https://" : "http://";
+	if (!is_visible(target, false) || memchr(target.p, '#', target.n))
 		return bad(http, "the target of the request is malformed");
+	http->target = target;
 	if (target.n && (target.p[0] == '/' || (target.n == 1 && target.p[0] == '*')))
 		return true;
 	if (target.n <= strlen(scheme) || strncasecmp(target.p, scheme, strlen(scheme)) != 0)
-		return bad(http, "the target of the request is neither a path nor http://");
+		return bad(http, "the target of the request is neither a path nor the address of its host");
 	struct gb_str authority = {target.p + strlen(scheme), target.n - strlen(scheme)};
 	for (size_t i = 0; i < authority.n; i++)
-		if (authority.p[i] == '/' || authority.p[i] == '?' || authority.p[i] == '#')
+		if (authority.p[i] == '/' || authority.p[i] == '?')
 			authority.n = i;
+	http->target.p = authority.p + authority.n;
+	http->target.n = target.n - (size_t)(http->target.p - target.p);
 	return check_authority(http, authority);
 }
 
@@ -153,16 +162,26 @@ static bool read_field(
     struct gb_http *http, struct gb_str line, struct gb_str *ret_name, struct gb_str *ret_value) {
 	*ret_value = line;
 	if (!gb_str_cut(ret_value, ':', ret_name) || !is_token(*ret_name) || !is_visible(*ret_value, true))
-		return bad(http, "a header of the request is malformed");
+		return bad(http, "a header is malformed");
 	*ret_value = trim(*ret_value);
 	return true;
+}
+
+static bool has_item(struct gb_str list, const char *word) {
+	struct gb_str item;
+	for (bool more = true; more;) {
+		more = gb_str_cut(&list, ',', &item);
+		if (is_same(trim(item), word))
+			return true;
+	}
+	return false;
 }
 
 static bool check_field(struct gb_http *http, struct gb_str line, struct head *head) {
 	struct gb_str name, value;
 	if (!read_field(http, line, &name, &value))
 		return false;
-	if (is_same(name, "host"))
+	if (is_same(name, "host") && !http->answers)
 		return head->n_hosts++ ? bad(http, "the request has two Host headers")
 				       : check_authority(http, value);
 	if (is_same(name, "content-length"))
@@ -172,35 +191,107 @@ static bool check_field(struct gb_http *http, struct gb_str line, struct head *h
 			return bad(http, "Transfer-Encoding can only be chunked, once");
 		head->is_chunked = true;
 	}
+	if (is_same(name, "connection"))
+		http->closes |= has_item(value, "close");
+	if (is_same(name, "expect"))
+		http->expects = true;
+	if (is_same(name, "content-encoding"))
+		http->is_encoded |= !is_same(value, "identity");
 	/* What follows would no longer be HTTP/1.1, and could not be checked. */
-	if (is_same(name, "upgrade"))
-		return bad(http, "Upgrade is not available without TLS: use https or wss");
+	if (is_same(name, "upgrade") && !http->answers)
+		return bad(http, http->tls ? "Upgrade is not available where requests are checked"
+					   : "Upgrade is not available without TLS: use https or wss");
+	return true;
+}
+
+/* "HTTP/1.1 200 OK"; the reason can be missing. */
+static bool check_status_line(struct gb_http *http, struct gb_str line, struct head *head) {
+	struct gb_str version, status;
+	gb_str_cut(&line, ' ', &version);
+	gb_str_cut(&line, ' ', &status);
+	head->is_http10 = is_same(version, "HTTP/1.0");
+	http->closes = head->is_http10;
+	if ((!head->is_http10 && !is_same(version, "HTTP/1.1")) || status.n != 3 || !is_visible(line, true))
+		return bad(http, "the answer of the server is no HTTP/1.1");
+	http->status = 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (status.p[i] < '0' || status.p[i] > '9')
+			return bad(http, "the answer of the server is no HTTP/1.1");
+		http->status = http->status * 10 + (unsigned)(status.p[i] - '0');
+	}
+	return http->status >= 100 || bad(http, "the answer of the server is no HTTP/1.1");
+}
+
+/* What follows the head of an answer: RFC 9112, 6.3. */
+static bool begin_answer(struct gb_http *http, const struct head *head) {
+	const bool interim = http->status < 200;
+	if (http->status == 101)
+		return bad(http, "the server changes the protocol");
+	if (head->is_chunked && head->has_length)
+		return bad(http, "the length of the answer is ambiguous");
+	http->left = head->length;
+	http->chunked = head->is_chunked;
+	http->n_requests += !interim;
+	if (interim || http->for_head || http->status == 204 || http->status == 304)
+		http->state = GB_HTTP_IN_HEAD;
+	else if (head->is_chunked)
+		http->state = GB_HTTP_IN_SIZE;
+	else if (head->has_length)
+		http->state = head->length ? GB_HTTP_IN_BODY : GB_HTTP_IN_HEAD;
+	else
+		http->state = GB_HTTP_IN_REST;
+	http->closes |= http->state == GB_HTTP_IN_REST;
+	return true;
+}
+
+static bool begin_request(struct gb_http *http, const struct head *head) {
+	if (head->n_hosts == 0)
+		return bad(http, "the request has no Host header");
+	if (head->is_chunked && (head->has_length || head->is_http10))
+		return bad(http, "the length of the request is ambiguous");
+	http->n_requests++;
+	http->closes |= head->is_http10;
+	http->left = head->length;
+	http->chunked = head->is_chunked;
+	http->state = head->is_chunked ? GB_HTTP_IN_SIZE : head->length ? GB_HTTP_IN_BODY : GB_HTTP_IN_HEAD;
 	return true;
 }
 
 static bool check_head(struct gb_http *http, struct gb_str text) {
+	bool (*const check_first)(struct gb_http *, struct gb_str, struct head *) =
+	    http->answers ? check_status_line : check_request_line;
 	struct head head = {0};
 	struct gb_str line;
 	bool first = true;
+	http->closes = http->expects = http->is_encoded = false;
 	while (text.n) {
 		if (!cut_line(&text, &line))
-			return bad(http, "a line of the request does not end with CR LF");
+			return bad(http, "a line of the head does not end with CR LF");
 		if (line.n == 0)
 			break;
-		if (first ? !check_request_line(http, line, &head) : !check_field(http, line, &head))
+		if (first ? !check_first(http, line, &head) : !check_field(http, line, &head))
 			return false;
 		first = false;
 	}
 	if (first)
-		return bad(http, "this is no HTTP request");
-	if (head.n_hosts == 0)
-		return bad(http, "the request has no Host header");
-	if (head.is_chunked && (head.has_length || head.is_http10))
-		return bad(http, "the length of the request is ambiguous");
-	http->n_requests++;
-	http->left = head.length;
-	http->state = head.is_chunked ? GB_HTTP_IN_SIZE : head.length ? GB_HTTP_IN_BODY : GB_HTTP_IN_HEAD;
+		return bad(http,
+		    http->answers ? "the answer of the server is no HTTP/1.1" : "this is no HTTP request");
+	return http->answers ? begin_answer(http, &head) : begin_request(http, &head);
+}
+
+bool gb_http_next_field(struct gb_str *fields, struct gb_str *ret_name, struct gb_str *ret_value) {
+	struct gb_str line;
+	if (!fields->n || !cut_line(fields, &line) || !line.n)
+		return false;
+	*ret_value = line;
+	if (!gb_str_cut(ret_value, ':', ret_name))
+		return false;
+	*ret_value = trim(*ret_value);
 	return true;
+}
+
+bool gb_http_is_field(struct gb_str name, const char *wanted) {
+	return is_same(name, wanted);
 }
 
 /* --- the stream --- */
@@ -216,11 +307,13 @@ static size_t head_length(const char *bytes, size_t n) {
 static long scan_head(struct gb_http *http, const char *bytes, size_t n) {
 	/* Refuse early what never becomes a request. */
 	if (!((bytes[0] >= 'A' && bytes[0] <= 'Z') || (bytes[0] >= 'a' && bytes[0] <= 'z')))
-		return bad(http, "this is no HTTP request") - 1;
+		return bad(http, http->answers ? "the answer of the server is no HTTP/1.1"
+					       : "this is no HTTP request") -
+		       1;
 	const size_t length = head_length(bytes, n < GB_HTTP_HEAD_MAX ? n : GB_HTTP_HEAD_MAX);
 	if (length)
 		return check_head(http, (struct gb_str){bytes, length}) ? (long)length : -1;
-	return n < GB_HTTP_HEAD_MAX ? 0 : bad(http, "the head of the request is too long") - 1;
+	return n < GB_HTTP_HEAD_MAX ? 0 : bad(http, "the head is too long") - 1;
 }
 
 static long scan_body(struct gb_http *http, const char *bytes, size_t n) {
@@ -275,9 +368,9 @@ static long scan_chunk(struct gb_http *http, const char *bytes, size_t n) {
 static long scan_trailer(struct gb_http *http, const char *bytes, size_t n) {
 	struct gb_str rest = {bytes, n}, line, name, value;
 	if (!memchr(bytes, '\n', n))
-		return n < GB_HTTP_HEAD_MAX ? 0 : bad(http, "a header of the request is too long") - 1;
+		return n < GB_HTTP_HEAD_MAX ? 0 : bad(http, "a header is too long") - 1;
 	if (!cut_line(&rest, &line))
-		return bad(http, "a line of the request does not end with CR LF") - 1;
+		return bad(http, "a line of the head does not end with CR LF") - 1;
 	if (line.n == 0)
 		http->state = GB_HTTP_IN_HEAD;
 	else if (!read_field(http, line, &name, &value))
@@ -288,20 +381,31 @@ static long scan_trailer(struct gb_http *http, const char *bytes, size_t n) {
 	return (long)(rest.p - bytes);
 }
 
-enum gb_http_status gb_http_scan(struct gb_http *http, const char *bytes, size_t n, size_t *ret_forward) {
-	static long (*const scans[])(struct gb_http *, const char *, size_t) = {
-	    [GB_HTTP_IN_HEAD] = scan_head,
-	    [GB_HTTP_IN_BODY] = scan_body,
-	    [GB_HTTP_IN_SIZE] = scan_size,
-	    [GB_HTTP_IN_CHUNK] = scan_chunk,
-	    [GB_HTTP_IN_TRAILER] = scan_trailer,
+/* A body that ends with the connection. */
+static long scan_rest(struct gb_http *http, const char *bytes, size_t n) {
+	return (long)n;
+}
+
+enum gb_http_piece gb_http_step(struct gb_http *http, const char *bytes, size_t n, size_t *ret_used) {
+	static const struct {
+		long (*scan)(struct gb_http *, const char *, size_t);
+		enum gb_http_piece piece;
+	} steps[] = {
+	    [GB_HTTP_IN_HEAD] = {scan_head, GB_HTTP_HEAD},
+	    [GB_HTTP_IN_BODY] = {scan_body, GB_HTTP_BODY},
+	    [GB_HTTP_IN_SIZE] = {scan_size, GB_HTTP_FRAME},
+	    [GB_HTTP_IN_CHUNK] = {scan_chunk, GB_HTTP_BODY},
+	    [GB_HTTP_IN_TRAILER] = {scan_trailer, GB_HTTP_FRAME},
+	    [GB_HTTP_IN_REST] = {scan_rest, GB_HTTP_BODY},
 	};
-	*ret_forward = 0;
-	while (*ret_forward < n && !http->problem) {
-		const long got = scans[http->state](http, bytes + *ret_forward, n - *ret_forward);
-		if (got <= 0)
-			break;
-		*ret_forward += (size_t)got;
-	}
-	return http->problem ? GB_HTTP_BAD : GB_HTTP_OK;
+	*ret_used = 0;
+	if (n == 0 || http->problem)
+		return GB_HTTP_MORE;
+	const bool behind = http->state == GB_HTTP_IN_CHUNK && http->left <= 2;
+	const enum gb_http_piece piece = behind ? GB_HTTP_FRAME : steps[http->state].piece;
+	const long got = steps[http->state].scan(http, bytes, n);
+	if (got <= 0 || http->problem)
+		return GB_HTTP_MORE;
+	*ret_used = (size_t)got;
+	return piece;
 }

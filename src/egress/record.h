@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
+#include "egress/http.h"
 #include "egress/rules.h"
+
+enum { GB_RECORD_PATH_MAX = 512 };
 
 enum gb_egress_verdict {
 	GB_EGRESS_ALLOWED,
@@ -21,7 +24,11 @@ struct gb_egress_record {
 	uint16_t port; /* 0: unknown, since only the name was looked up */
 	char host[GB_HOST_NAME_MAX + 3];
 	char rule[GB_HOST_RULE_MAX + 1]; /* that allowed it; or empty */
-	char reason[128];                /* of a verdict other than GB_EGRESS_ALLOWED */
+	char reason[160];                /* of a verdict other than GB_EGRESS_ALLOWED */
+	/* Of a request that was read; otherwise empty. */
+	char method[GB_HTTP_METHOD_MAX];
+	char path[GB_RECORD_PATH_MAX]; /* without its query; a longer one is cut */
+	uint16_t status;               /* of the answer; 0: none has come */
 };
 
 /* "allowed", "denied", "failed". */

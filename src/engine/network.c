@@ -246,6 +246,12 @@ static struct gb_value *make_connection(struct gb_values *pool, const struct gb_
 	set_text(pool, one, "host", record->host);
 	if (record->port)
 		set_number(pool, one, "port", record->port);
+	if (record->method[0]) {
+		set_text(pool, one, "method", record->method);
+		set_text(pool, one, "path", record->path);
+	}
+	if (record->status)
+		set_number(pool, one, "status", record->status);
 	set_text(pool, one, "verdict", gb_egress_verdict_name((enum gb_egress_verdict)record->verdict));
 	if (record->rule[0])
 		set_text(pool, one, "rule", record->rule);

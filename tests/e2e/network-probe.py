@@ -51,7 +51,10 @@ def read(stream):
 
 def send(host, port, data):
     with connect(host, port) as stream:
-        stream.sendall(data)
+        try:
+            stream.sendall(data)
+        except ConnectionError as error:
+            return served(type(error).__name__.encode())
         return served(read(stream))
 
 

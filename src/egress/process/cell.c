@@ -123,6 +123,8 @@ void cell_destroy(struct cell *cell) {
 		close(cell->spare[i]);
 	for (unsigned i = 0; i < cell->n_spare6; i++)
 		close(cell->spare6[i]);
+	secrets_finish(&cell->secrets);
+	secrets_finish(&cell->next_secrets);
 	gb_list_remove(&cell->link);
 	gb_process.cells[cell->id % CELLS_MAX] = NULL;
 	free(cell->rules);
@@ -148,6 +150,9 @@ static void read_rules(struct cell *cell, const char *text, size_t n) {
 
 void cell_begin(struct cell *cell, const struct gb_egress_order *order, const char *rules, size_t n) {
 	read_rules(cell, rules, n);
+	secrets_finish(&cell->secrets);
+	cell->secrets = cell->next_secrets;
+	cell->next_secrets.n = 0;
 	cell->limits = order->limits;
 	cell->running = true;
 	cell->n_connections = cell->n_denials = cell->n_records = 0;
@@ -160,6 +165,7 @@ void cell_end(struct cell *cell) {
 	flow_close_all(cell, false);
 	cell->running = false;
 	cell->n_rules = 0;
+	secrets_finish(&cell->secrets);
 }
 
 /* --- into the cell --- */

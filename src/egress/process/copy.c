@@ -1,6 +1,5 @@
 /* Copies the bytes of a connection, in both directions. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,17 +7,19 @@
 #include "base/cleanup.h"
 #include "egress/process/flow.h"
 
-enum { ROUNDS = 4, HELD_MAX = GB_HTTP_HEAD_MAX };
+enum { ROUNDS = 4 };
 
 void side_init(struct flow *flow, struct side *side, int fd) {
 	*side = (struct side){.flow = flow, .fd = fd, .source.fd = -1};
-	gb_buf_init(&side->out, PIECE + HELD_MAX + 1024);
+	gb_buf_init(&side->out, OUT_MAX);
 }
 
 void side_finish(struct side *side) {
 	gb_loop_remove(&gb_process.loop, &side->source);
 	gb_close_fd(&side->fd);
 	gb_buf_finish(&side->out);
+	tls_destroy(side->tls);
+	side->tls = NULL;
 }
 
 /* A side that is waited for nothing is not in the loop: its end would be reported in every turn. */
@@ -35,14 +36,21 @@ static void listen_for(struct side *side, uint32_t events) {
 		(void)gb_loop_add(loop, &side->source, side->fd, events, copy_on_ready, NULL);
 }
 
+/* Code that sends requests without waiting for answers has to wait. */
+static bool is_full(const struct side *from) {
+	const struct flow *flow = from->flow;
+	return flow->exchange && from == &flow->code && flow->held.len >= GB_HTTP_HEAD_MAX;
+}
+
 static uint32_t wanted(const struct side *from, const struct side *to) {
-	return (from->ended || to->out.len ? 0 : GB_LOOP_IN) | (from->out.len ? GB_LOOP_OUT : 0);
+	return (from->ended || to->out.len || is_full(from) ? 0 : GB_LOOP_IN) |
+	       (from->out.len ? GB_LOOP_OUT : 0);
 }
 
 void flow_listen(struct flow *flow) {
 	switch (flow->state) {
 	case FLOW_CHECKING:
-		listen_for(&flow->code, GB_LOOP_IN);
+		listen_for(&flow->code, GB_LOOP_IN | (flow->code.out.len ? GB_LOOP_OUT : 0));
 		break;
 	case FLOW_RESOLVING:
 		listen_for(&flow->code, 0);
@@ -52,6 +60,7 @@ void flow_listen(struct flow *flow) {
 		listen_for(&flow->server, GB_LOOP_OUT);
 		break;
 	case FLOW_PROXY:
+	case FLOW_SECURING:
 		listen_for(&flow->server, GB_LOOP_IN | (flow->server.out.len ? GB_LOOP_OUT : 0));
 		break;
 	case FLOW_OPEN:
@@ -61,8 +70,7 @@ void flow_listen(struct flow *flow) {
 	}
 }
 
-/* Write what is kept for @side. False if it has failed. */
-static bool flush(struct side *side) {
+bool side_flush(struct side *side) {
 	while (side->out.len) {
 		const ssize_t n = send(side->fd, side->out.data, side->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
@@ -77,7 +85,7 @@ static bool flush(struct side *side) {
 }
 
 /* Write now, and keep what does not fit. */
-static bool put(struct side *to, const char *bytes, size_t n) {
+static bool put_raw(struct side *to, const char *bytes, size_t n) {
 	ssize_t sent = 0;
 	if (to->out.len == 0) {
 		do
@@ -92,6 +100,51 @@ static bool put(struct side *to, const char *bytes, size_t n) {
 	return !gb_buf_failed(&to->out);
 }
 
+bool side_put(struct side *to, const char *bytes, size_t n) {
+	if (!to->tls)
+		return put_raw(to, bytes, n);
+	if (!tls_write(to->tls, bytes, n))
+		return false;
+	tls_take(to->tls, &to->out);
+	return !gb_buf_failed(&to->out) && side_flush(to);
+}
+
+enum side_result side_decrypt(struct side *side, struct gb_buf *to) {
+	enum { RECORD = 16 << 10 };
+	enum tls_result result;
+	size_t n;
+	do {
+		char *room = gb_buf_reserve(to, RECORD);
+		result = room ? tls_read(side->tls, room, RECORD, &n) : TLS_BAD;
+		to->len += result == TLS_OK ? n : 0;
+	} while (result == TLS_OK);
+	side->ended |= result == TLS_END;
+	tls_take(side->tls, &side->out);
+	return result != TLS_BAD && side_flush(side) ? SIDE_OK : SIDE_BROKEN;
+}
+
+enum side_result side_receive(struct side *side, struct gb_buf *to) {
+	struct flow *flow = side->flow;
+	const ssize_t n = recv(side->fd, gb_process.piece, PIECE, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? SIDE_WAIT : SIDE_BROKEN;
+	flow->active_ms = now_ms();
+	if (n == 0) {
+		/* The end of TLS is said: without that, bytes may be missing. */
+		side->ended = true;
+		side->truncated = side->tls;
+		return SIDE_OK;
+	}
+	if (!flow_charge(flow, side, (size_t)n))
+		return SIDE_CUT;
+	if (side->tls) {
+		tls_put(side->tls, gb_process.piece, (size_t)n);
+		return side_decrypt(side, to);
+	}
+	gb_buf_append(to, gb_process.piece, (size_t)n);
+	return gb_buf_failed(to) ? SIDE_BROKEN : SIDE_OK;
+}
+
 /* Pass the end of one direction on, once everything before it has been written. */
 static void pass_end(struct side *from, struct side *to) {
 	if (!from->ended || to->out.len || to->shut)
@@ -100,8 +153,7 @@ static void pass_end(struct side *from, struct side *to) {
 	shutdown(to->fd, SHUT_WR);
 }
 
-/* Charge bytes to the limits of the run. */
-static bool charge(struct flow *flow, const struct side *from, size_t n) {
+bool flow_charge(struct flow *flow, const struct side *from, size_t n) {
 	struct cell *cell = flow->cell;
 	if (flow->inward)
 		return true;
@@ -115,35 +167,6 @@ static bool charge(struct flow *flow, const struct side *from, size_t n) {
 		return false;
 	}
 	return true;
-}
-
-bool copy_checked(struct flow *flow) {
-	size_t n = 0;
-	const bool bad = gb_http_scan(&flow->http, flow->held.data, flow->held.len, &n) == GB_HTTP_BAD;
-	if (n && !put(&flow->server, flow->held.data, n)) {
-		flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
-		return false;
-	}
-	gb_buf_consume(&flow->held, n);
-	if (!bad)
-		return true;
-	char reason[sizeof((struct gb_egress_record *)NULL)->reason];
-	snprintf(reason, sizeof reason, flow->http.other[0] ? "%s: %.60s" : "%s", flow->http.problem,
-	    flow->http.other);
-	flow_refuse(flow, reason);
-	return false;
-}
-
-/* What code has sent. False if the flow was closed. */
-static bool pass(struct flow *flow, struct side *from, struct side *to, size_t n) {
-	if (from == &flow->code && flow->check == CHECK_HTTP) {
-		gb_buf_append(&flow->held, gb_process.piece, n);
-		return copy_checked(flow);
-	}
-	if (put(to, gb_process.piece, n))
-		return true;
-	flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
-	return false;
 }
 
 /* Copy from one side to the other. False if the flow was closed. */
@@ -160,15 +183,19 @@ static bool pump(struct flow *flow, struct side *from, struct side *to) {
 		}
 		flow->active_ms = now_ms();
 		from->ended = n == 0;
-		if (n && (!charge(flow, from, (size_t)n) || !pass(flow, from, to, (size_t)n)))
+		if (n && !flow_charge(flow, from, (size_t)n))
 			return false;
+		if (n && !put_raw(to, gb_process.piece, (size_t)n)) {
+			flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
+			return false;
+		}
 	}
 	pass_end(from, to);
 	return true;
 }
 
 static void copy(struct flow *flow) {
-	if (!flush(&flow->code) || !flush(&flow->server)) {
+	if (!side_flush(&flow->code) || !side_flush(&flow->server)) {
 		flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
 		return;
 	}
@@ -182,7 +209,7 @@ static void copy(struct flow *flow) {
 
 bool copy_last(struct flow *flow) {
 	do {
-		if (!flush(&flow->server)) {
+		if (!side_flush(&flow->server)) {
 			flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
 			return false;
 		}
@@ -208,15 +235,21 @@ void copy_on_ready(struct gb_source *source, uint32_t events) {
 		flow_on_connected(flow);
 		break;
 	case FLOW_PROXY:
-		if (flush(&flow->server))
+		if (side_flush(&flow->server))
 			flow_on_proxy(flow);
 		else
 			flow_break(flow, GB_EGRESS_UNREACHED, "the connection to the proxy broke");
 		break;
 	case FLOW_CHECKING:
-		flow_dial(flow);
+		flow_on_first(flow);
+		break;
+	case FLOW_SECURING:
+		flow_on_securing(flow);
 		break;
 	default:
-		copy(flow);
+		if (flow->exchange)
+			exchange_go_on(flow);
+		else
+			copy(flow);
 	}
 }

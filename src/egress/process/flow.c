@@ -15,11 +15,11 @@
 #include "base/cleanup.h"
 #include "egress/address.h"
 
-enum { CHECK_MS = 30000, HELD_MAX = 64 << 10, PROXY_HEAD_MAX = 8 << 10 };
+enum { CHECK_MS = 30000, PROXY_HEAD_MAX = 8 << 10 };
 
 /* --- ends --- */
 
-static void record(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
+void flow_record(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
 	struct gb_egress_record record = {.time_ms = flow->wall_ms,
 	    .duration_ms = now_ms() - flow->started_ms,
 	    .sent = flow->sent,
@@ -31,7 +31,8 @@ static void record(struct flow *flow, enum gb_egress_verdict verdict, const char
 	snprintf(record.host, sizeof record.host, "%s", flow->host.name);
 	snprintf(record.rule, sizeof record.rule, "%s", flow->rule);
 	snprintf(record.reason, sizeof record.reason, "%s", reason);
-	control_record(flow->cell, &record);
+	if (!flow->exchange || exchange_describe(flow, &record))
+		control_record(flow->cell, &record);
 }
 
 /* A socket of the cell can connect again. It is of the cell's network, and there are no others. */
@@ -48,6 +49,7 @@ static void reuse(struct flow *flow) {
 
 static void release(struct flow *flow) {
 	reuse(flow);
+	exchange_destroy(flow);
 	if (flow->resolution)
 		flow->resolution->owner = NULL;
 	side_finish(&flow->code);
@@ -65,7 +67,7 @@ static void set_linger(int fd, bool resets) {
 }
 
 void flow_break(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
-	record(flow, verdict, reason);
+	flow_record(flow, verdict, reason);
 	set_linger(flow->code.fd, true);
 	if (flow->server.fd >= 0)
 		set_linger(flow->server.fd, true);
@@ -73,45 +75,62 @@ void flow_break(struct flow *flow, enum gb_egress_verdict verdict, const char *r
 }
 
 void flow_finish(struct flow *flow) {
-	record(flow, GB_EGRESS_ALLOWED, "");
+	flow_record(flow, GB_EGRESS_ALLOWED, "");
 	set_linger(flow->code.fd, false);
 	set_linger(flow->server.fd, false);
 	release(flow);
 }
 
-/* Answer the code in its protocol, if nothing was passed on yet, and close. */
-static void answer_and_close(struct flow *flow, bool denied, const char *reason) {
+/* The bytes of an answer to code, which nothing follows, in @out. Empty if its protocol has none. */
+static void write_answer(struct flow *flow, bool denied, const char *reason, struct gb_buf *out) {
 	static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 49 /* access denied */};
-	char text[1024], body[512];
-	if (flow->state == FLOW_OPEN || flow->check == CHECK_NONE || (flow->check == CHECK_TLS && !denied)) {
-		release(flow);
+	const bool is_http = flow->exchange ? exchange_can_answer(flow) : flow->check == CHECK_HTTP;
+	const bool secured = flow->code.tls && tls_is_open(flow->code.tls);
+	char body[512];
+	if (flow->check == CHECK_TLS && !secured) {
+		if (flow->state != FLOW_OPEN && denied)
+			gb_buf_append(out, alert, sizeof alert);
 		return;
 	}
+	if (!is_http)
+		return;
 	const int n =
 	    snprintf(body, sizeof body, "Glovebox: %s:%u: %s\n", flow->host.name, flow->port, reason);
-	const int all = snprintf(text, sizeof text,
+	gb_buf_printf(out,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 	    denied ? "403 Forbidden" : "502 Bad Gateway", n, body);
-	if (flow->check == CHECK_HTTP)
-		(void)send(flow->code.fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
-	else
-		(void)send(flow->code.fd, alert, sizeof alert, MSG_NOSIGNAL | MSG_DONTWAIT);
-	shutdown(flow->code.fd, SHUT_WR);
-	/* Unread bytes would make the kernel send a reset, which can overtake the answer. */
-	while (recv(flow->code.fd, gb_process.piece, PIECE, MSG_DONTWAIT) > 0)
-		;
-	set_linger(flow->code.fd, false);
+}
+
+/* Answer the code, if that is possible, and close. */
+static void answer_and_close(struct flow *flow, bool denied, const char *reason) {
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, 2048);
+	write_answer(flow, denied, reason, &text);
+	if (text.len) {
+		if (flow->code.tls && tls_is_open(flow->code.tls)) {
+			(void)side_put(&flow->code, text.data, text.len);
+			tls_close(flow->code.tls);
+			tls_take(flow->code.tls, &flow->code.out);
+			(void)side_flush(&flow->code);
+		} else {
+			(void)send(flow->code.fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		}
+		shutdown(flow->code.fd, SHUT_WR);
+		/* Unread bytes would make the kernel send a reset, which can overtake the answer. */
+		while (recv(flow->code.fd, gb_process.piece, PIECE, MSG_DONTWAIT) > 0)
+			;
+		set_linger(flow->code.fd, false);
+	}
 	release(flow);
 }
 
 void flow_refuse(struct flow *flow, const char *reason) {
-	record(flow, GB_EGRESS_DENIED, reason);
+	flow_record(flow, GB_EGRESS_DENIED, reason);
 	answer_and_close(flow, true, reason);
 }
 
-/* There is no connection to an allowed host. */
-static void fail(struct flow *flow, const char *reason) {
-	record(flow, GB_EGRESS_UNREACHED, reason);
+void flow_fail(struct flow *flow, const char *reason) {
+	flow_record(flow, GB_EGRESS_UNREACHED, reason);
 	answer_and_close(flow, false, reason);
 }
 
@@ -121,7 +140,7 @@ void flow_close_all(struct cell *cell, bool all) {
 		if (flow->inward && !all)
 			continue;
 		/* What the code has sent before it closed the connection still arrives. */
-		if (flow->state != FLOW_OPEN || copy_last(flow))
+		if (flow->state != FLOW_OPEN || (flow->exchange ? exchange_last(flow) : copy_last(flow)))
 			flow_break(flow, GB_EGRESS_ALLOWED, "open at the end of the run");
 	}
 }
@@ -146,7 +165,7 @@ void flow_tick(struct cell *cell, uint64_t now) {
 			    "the connection was idle for too long (network.idleTimeout)");
 		else if (flow->state != FLOW_OPEN && flow->state != FLOW_CHECKING &&
 			 idle > cell->limits.connect_ms)
-			fail(flow, "the connection took too long (network.connectTimeout)");
+			flow_fail(flow, "the connection took too long (network.connectTimeout)");
 	}
 }
 
@@ -198,21 +217,65 @@ static void try_next(struct flow *flow, const char *reason) {
 		flow_listen(flow);
 		return;
 	}
-	fail(flow, reason);
+	flow_fail(flow, reason);
 }
 
 /* Everything is checked and connected: the bytes that were held follow. */
 static void open_flow(struct flow *flow) {
 	flow->state = FLOW_OPEN;
 	flow->active_ms = now_ms();
-	if (flow->check == CHECK_HTTP) {
-		if (!copy_checked(flow))
-			return;
-	} else {
+	if (!flow->exchange) {
 		gb_buf_append(&flow->server.out, flow->held.data, flow->held.len);
 		gb_buf_finish(&flow->held);
 	}
 	copy_on_ready(&flow->server.source, 0);
+}
+
+/* Go on with the handshake towards the server. */
+static void secure(struct flow *flow) {
+	char reason[128];
+	const enum tls_result result = tls_handshake(flow->server.tls);
+	tls_take(flow->server.tls, &flow->server.out);
+	if (!side_flush(&flow->server)) {
+		flow_fail(flow, "the connection broke while the server proved who it is");
+	} else if (result == TLS_OK) {
+		open_flow(flow);
+	} else if (result == TLS_MORE) {
+		flow_listen(flow);
+	} else {
+		snprintf(reason, sizeof reason, "the server does not prove who it is: %.80s",
+		    tls_problem(flow->server.tls));
+		flow_fail(flow, reason);
+	}
+}
+
+void flow_on_securing(struct flow *flow) {
+	const ssize_t n = recv(flow->server.fd, gb_process.piece, PIECE, MSG_DONTWAIT);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		flow_fail(flow, "the server has closed the connection within the TLS handshake");
+		return;
+	}
+	if (n > 0) {
+		if (!flow_charge(flow, &flow->server, (size_t)n))
+			return;
+		tls_put(flow->server.tls, gb_process.piece, (size_t)n);
+	}
+	secure(flow);
+}
+
+/* Connected, through a proxy or directly. */
+static void on_connection(struct flow *flow) {
+	const char *problem;
+	if (!flow->intercepts) {
+		open_flow(flow);
+		return;
+	}
+	flow->server.tls = tls_connect(&flow->host, &problem);
+	flow->state = FLOW_SECURING;
+	if (flow->server.tls)
+		secure(flow);
+	else
+		flow_fail(flow, problem);
 }
 
 static void ask_proxy(struct flow *flow) {
@@ -244,11 +307,16 @@ void flow_on_proxy(struct flow *flow) {
 	if (!end || answer->len < 12 || memcmp(answer->data, "HTTP/1.", 7) != 0 ||
 	    memcmp(answer->data + 8, " 2", 2) != 0) {
 		gb_buf_clear(answer);
-		fail(flow, "the proxy (network.proxy) has refused the connection");
+		flow_fail(flow, "the proxy (network.proxy) has refused the connection");
 		return;
 	}
 	gb_buf_consume(answer, (size_t)(end + 4 - answer->data));
-	open_flow(flow);
+	if (flow->exchange) {
+		gb_buf_clear(answer);
+		on_connection(flow);
+	} else {
+		open_flow(flow);
+	}
 }
 
 void flow_on_connected(struct flow *flow) {
@@ -268,7 +336,7 @@ void flow_on_connected(struct flow *flow) {
 	if (is_proxied(flow))
 		ask_proxy(flow);
 	else
-		open_flow(flow);
+		on_connection(flow);
 }
 
 /* --- names --- */
@@ -289,7 +357,7 @@ static void on_resolved(struct resolution *resolution) {
 	char reason[100];
 	flow->resolution = NULL;
 	if (resolution->problem) {
-		fail(flow, resolution->problem);
+		flow_fail(flow, resolution->problem);
 		return;
 	}
 	if (special) {
@@ -316,7 +384,7 @@ static void set_address(struct flow *flow, const struct gb_host *host, uint16_t 
 	flow->n_addresses = 1;
 }
 
-static void dial(struct flow *flow) {
+void flow_connect(struct flow *flow) {
 	const bool proxied = is_proxied(flow);
 	const struct gb_host *host = proxied ? &gb_process.proxy : &flow->host;
 	flow->state = FLOW_RESOLVING;
@@ -329,76 +397,13 @@ static void dial(struct flow *flow) {
 	}
 	struct resolution *resolution = calloc(1, sizeof *resolution);
 	if (!resolution) {
-		fail(flow, "there is no memory");
+		flow_fail(flow, "there is no memory");
 		return;
 	}
 	resolution->done = on_resolved;
 	resolution->owner = flow;
 	flow->resolution = resolution;
 	resolve(resolution, host->name);
-}
-
-/* --- the first bytes --- */
-
-static void check_hello(struct flow *flow) {
-	struct gb_hello hello;
-	struct gb_host named;
-	const char *problem;
-	char reason[128];
-	switch (gb_hello_read((const uint8_t *)flow->held.data, flow->held.len, &hello)) {
-	case GB_HELLO_MORE:
-		return;
-	case GB_HELLO_BAD:
-		flow_refuse(flow, hello.problem);
-		return;
-	case GB_HELLO_COMPLETE:
-		break;
-	}
-	if (hello.encrypted)
-		flow_refuse(
-		    flow, "it hides the name of the server (ECH), so that the name cannot be checked");
-	else if (!hello.name[0])
-		flow_refuse(flow, "it does not name a server (SNI)");
-	else if (!gb_host_parse(gb_str_from(hello.name), &named, &problem))
-		flow_refuse(flow, "it names a server that is no host name");
-	else if (named.kind != flow->host.kind || strcmp(named.name, flow->host.name) != 0) {
-		snprintf(reason, sizeof reason, "it names another server: %.80s", named.name);
-		flow_refuse(flow, reason);
-	} else
-		dial(flow);
-}
-
-static void check_request(struct flow *flow) {
-	struct gb_http probe = flow->http;
-	char reason[128];
-	size_t n = 0;
-	const enum gb_http_status status = gb_http_scan(&probe, flow->held.data, flow->held.len, &n);
-	if (probe.n_requests) {
-		dial(flow);
-	} else if (status == GB_HTTP_BAD) {
-		snprintf(
-		    reason, sizeof reason, probe.other[0] ? "%s: %.60s" : "%s", probe.problem, probe.other);
-		flow_refuse(flow, reason);
-	}
-}
-
-void flow_dial(struct flow *flow) {
-	const ssize_t n = recv(flow->code.fd, gb_process.piece, PIECE / 2, MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		flow_break(
-		    flow, GB_EGRESS_UNREACHED, "the code has closed the connection before it sent anything");
-		return;
-	}
-	flow->active_ms = now_ms();
-	flow->sent += (size_t)n;
-	flow->cell->sent += (size_t)n;
-	gb_buf_append(&flow->held, gb_process.piece, (size_t)n);
-	if (flow->check == CHECK_TLS)
-		check_hello(flow);
-	else
-		check_request(flow);
 }
 
 /* --- new connections --- */
@@ -416,7 +421,7 @@ static struct flow *make_flow(struct cell *cell, int code) {
 	flow->wall_ms = wall_clock_ms();
 	side_init(flow, &flow->code, code);
 	side_init(flow, &flow->server, -1);
-	gb_buf_init(&flow->held, HELD_MAX + PIECE);
+	gb_buf_init(&flow->held, OUT_MAX);
 	gb_list_init(&flow->link);
 	gb_list_append(&cell->flows, &flow->link);
 	cell->n_flows++;
@@ -432,14 +437,32 @@ static const char *over_limit(struct cell *cell) {
 	return NULL;
 }
 
-/* The ports of the web have protocols that name the host. An address is what its rule says, whatever the name. */
+static bool gets_secrets(const struct flow *flow) {
+	const struct secrets *secrets = &flow->cell->secrets;
+	for (unsigned i = 0; i < secrets->n; i++)
+		if (gb_secret_is_for(secrets->bound[i], &flow->host, flow->port, true))
+			return true;
+	return false;
+}
+
+/* The ports of the web have protocols that name the host. An address is what its rule says, whatever the name. Where
+ * requests decide, or get secrets, they are read. */
 static void choose_check(struct flow *flow) {
+	const struct cell *cell = flow->cell;
 	const bool named = flow->host.kind == GB_HOST_NAME;
-	flow->check = !named              ? CHECK_NONE
-		      : flow->port == 443 ? CHECK_TLS
-		      : flow->port == 80  ? CHECK_HTTP
-					  : CHECK_NONE;
+	const bool read = gets_secrets(flow) ||
+			  gb_host_rules_limit_requests(cell->rules, cell->n_rules, &flow->host, flow->port);
 	gb_http_init(&flow->http, &flow->host, flow->port);
+	flow->http.tls = false;
+	if (!named && !read)
+		flow->check = CHECK_NONE;
+	else if (flow->port == 443)
+		flow->check = CHECK_TLS;
+	else if (flow->port == 80)
+		flow->check = CHECK_HTTP;
+	else
+		flow->check = read ? CHECK_FIRST : CHECK_NONE;
+	flow->intercepts = read && flow->check == CHECK_TLS;
 }
 
 void flow_create(struct listener *listener, int fd) {
@@ -448,8 +471,6 @@ void flow_create(struct listener *listener, int fd) {
 	const struct gb_host_rule *rule =
 	    gb_host_rules_find(cell->rules, cell->n_rules, host, listener->port);
 	const char *refused = !rule ? "no rule allows this host and port" : over_limit(cell);
-	if (!refused && gb_host_rules_limit_requests(cell->rules, cell->n_rules, host, listener->port))
-		refused = "its rules name methods or paths, and requests cannot be read yet";
 	struct flow *flow = refused ? NULL : make_flow(cell, fd);
 	if (!flow) {
 		control_deny(cell, host->name, listener->port, refused ? refused : "there is no memory");
@@ -462,7 +483,7 @@ void flow_create(struct listener *listener, int fd) {
 	gb_host_rule_write(rule, flow->rule, sizeof flow->rule);
 	choose_check(flow);
 	if (flow->check == CHECK_NONE)
-		dial(flow);
+		flow_connect(flow);
 	else
 		flow_listen(flow);
 }

@@ -8,6 +8,7 @@
 
 #include "base/accept.h"
 #include "egress/process/process.h"
+#include "egress/process/tls.h"
 
 struct process gb_process;
 
@@ -56,7 +57,7 @@ int main(void) {
 	process->sockets_file = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
 	if (!gb_loop_init(&process->loop, &err))
 		fail(err.message);
-	if (!control_init(&problem) || !resolve_init(&problem))
+	if (!control_init(&problem) || !resolve_init(&problem) || !tls_init(&problem))
 		fail(problem);
 	process->reserve_fd = gb_accept_reserve();
 	if (process->reserve_fd < 0)

@@ -1,7 +1,7 @@
 /*
  * Shared by the files of glovebox-egress: control.c talks to the host, cell.c answers the name queries of cells and
- * listens for their connections, flow.c checks and copies connections, resolve.c looks names up, wall.c restricts the
- * process.
+ * listens for their connections, flow.c checks connections, copy.c copies them, exchange.c reads their requests and
+ * answers, tls.c intercepts, secrets.c keeps secrets, resolve.c looks names up, wall.c restricts the process.
  *
  * One thread, one loop, nothing blocks. Every message and record is bounded; what exceeds a bound is counted.
  */
@@ -19,6 +19,7 @@
 #include "egress/http.h"
 #include "egress/protocol.h"
 #include "egress/record.h"
+#include "egress/rewrite.h"
 #include "egress/rules.h"
 
 enum {
@@ -29,6 +30,7 @@ enum {
 	RECORDS_MAX = 1000,
 	QUEUE_MAX = 16 << 20, /* bytes of notices that the host has not read */
 	PIECE = 64 << 10,     /* bytes that are copied at once */
+	OUT_MAX = 256 << 10,  /* of a buffer for them; encrypted, they are more */
 	TICK_MS = 250,
 };
 
@@ -50,6 +52,23 @@ struct process {
 	bool stop;
 };
 extern struct process gb_process;
+
+/* --- secrets.c: secrets that this process puts into requests --- */
+
+enum { SECRETS_MAX = 32 }; /* of a run */
+
+struct secret;
+struct secrets {
+	unsigned n;
+	struct secret *list[SECRETS_MAX];
+	const struct gb_bound_secret *bound[SECRETS_MAX]; /* of the same */
+};
+
+/* Take a secret from an order of the host. False if it is malformed, or cannot be locked in memory. */
+bool secrets_add(struct secrets *secrets, const char *bytes, size_t n);
+void secrets_finish(struct secrets *secrets);
+/* Memory for a head with secrets, locked as they are; NULL if there is none. Filled and erased by one caller. */
+char *secrets_scratch(size_t *ret_n);
 
 /* --- a cell --- */
 
@@ -97,6 +116,7 @@ struct cell {
 	uint64_t sent, received;
 	unsigned n_denials, n_records;
 	uint64_t n_dropped;
+	struct secrets secrets, next_secrets; /* of the run, and of the one that begins */
 };
 
 struct cell *cell_find(uint32_t id);

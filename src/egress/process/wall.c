@@ -60,7 +60,7 @@ static const char *become_unprivileged(void) {
 }
 
 static const char *limit_resources(void) {
-	static const int none[] = {RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE};
+	static const int none[] = {RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_MSGQUEUE};
 	const struct rlimit zero = {0, 0}, core = {0, 1};
 	for (size_t i = 0; i < GB_COUNT(none); i++)
 		if (setrlimit((__rlimit_resource_t)none[i], &zero) != 0)
@@ -102,6 +102,7 @@ static const int plain_calls[] = {
     CALL(munmap),
     CALL(mremap),
     CALL(madvise),
+    CALL(mlock),
     CALL(exit),
     CALL(exit_group),
     CALL(rt_sigreturn),
