@@ -13,6 +13,7 @@
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "glovebox/errors.h"
+#include "sandbox/worker.h"
 
 enum {
 	RECORDS_MAX = 1200,
@@ -188,11 +189,22 @@ static void write_remedy(const struct gb_egress_record *record, char *to, size_t
 	char port[8] = "";
 	if (record->port && record->port != 80 && record->port != 443)
 		snprintf(port, sizeof port, ":%u", record->port);
-	if (strncmp(record->reason, "no rule", 7) == 0)
+	if (record->method[0] && strncmp(record->reason, "no rule", 7) == 0)
+		snprintf(to, n,
+		    "add \"%s %s%s%.100s\" to the setting network.allowlist, and to the hosts of the run or "
+		    "session (net, --net)",
+		    record->method, record->host, port, record->path);
+	else if (strncmp(record->reason, "no rule", 7) == 0)
 		snprintf(to, n,
 		    "add \"%s%s\" to the setting network.allowlist, and to the hosts of the run or session "
 		    "(net, --net)",
 		    record->host, port);
+	else if (strstr(record->reason, "does not accept the certificate"))
+		snprintf(to, n,
+		    "have the client trust " GB_AUTHORITIES ", or use a rule without methods and path");
+	else if (strstr(record->reason, "placeholder"))
+		snprintf(
+		    to, n, "use the placeholder in the header and for the host that the secret is bound to");
 	else if (setting)
 		snprintf(to, n, "raise the setting %.*s", (int)strcspn(setting + 1, ")"), setting + 1);
 	else if (strstr(record->reason, "literal rule"))
@@ -207,7 +219,7 @@ static void write_remedy(const struct gb_egress_record *record, char *to, size_t
 
 static struct gb_value *make_denial(struct gb_values *pool, const struct gb_egress_record *record) {
 	struct gb_value *denial = gb_value_object(pool);
-	char remedy[GB_HOST_NAME_MAX + 160];
+	char remedy[GB_HOST_NAME_MAX + 320];
 	write_remedy(record, remedy, sizeof remedy);
 	set_text(pool, denial, "kind", "network");
 	set_text(pool, denial, "host", record->host);

@@ -40,6 +40,17 @@ struct gb_worker {
 /* Whether its cells are of the network tier: their network reaches hosts. From .init on. */
 bool gb_worker_has_network(void);
 
+/* Certificates of authorities, in a room with a network: those of the system, and that of intercepted connections. */
+#define GB_AUTHORITIES "/etc/ssl/certs/ca-certificates.crt"
+/* Variables by which TLS libraries and programs find them: NAME(variable). */
+#define GB_AUTHORITY_VARIABLES(NAME)                                                                         \
+	NAME("SSL_CERT_FILE")                                                                                \
+	NAME("CURL_CA_BUNDLE")                                                                               \
+	NAME("GIT_SSL_CAINFO")                                                                               \
+	NAME("REQUESTS_CA_BUNDLE")                                                                           \
+	NAME("NODE_EXTRA_CA_CERTS")                                                                          \
+	NAME("DENO_CERT")
+
 /* Does not return: exits after the host has died or has closed the control socket. */
 int gb_zygote_main(const struct gb_worker *worker);
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "egress/process/process.h"
+#include "egress/process/tls.h"
 
 struct cell *cell_find(uint32_t id) {
 	struct cell *cell = gb_process.cells[id % CELLS_MAX];
@@ -85,7 +86,8 @@ static void on_passing(struct gb_source *source, uint32_t events) {
 	if (receive_sockets(cell) && names_open(cell)) {
 		/* The policy may have come first. */
 		add_addresses(cell);
-		(void)send(cell->passing_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		const struct gb_str authority = tls_authority();
+		(void)send(cell->passing_fd, authority.p, authority.n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 	gb_loop_remove(&gb_process.loop, &cell->passing);
 	gb_close_fd(&cell->passing_fd);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "egress/protocol.h"
 
 enum {
 	DAY = 24 * 60 * 60,
@@ -22,7 +23,6 @@ enum {
 	RENEW_DAYS = 180,
 	LEAVES_MAX = 1024,
 	BUNDLE_MAX = 4 << 20,
-	PEM_MAX = 4096,
 	SERIAL_BYTES = 16,
 };
 
@@ -42,7 +42,7 @@ struct leaf {
 static struct {
 	EVP_PKEY *key, *leaf_key;
 	X509 *certificate;
-	char pem[PEM_MAX];
+	char pem[GB_EGRESS_AUTHORITY_MAX];
 	size_t pem_n;
 	SSL_CTX *server, *client;
 	int bundle; /* of the system; read when it is needed */
@@ -101,7 +101,7 @@ static bool make_authority(void) {
 			add_extension(made, made, NID_key_usage, "critical,keyCertSign,cRLSign") &&
 			add_extension(made, made, NID_subject_key_identifier, "hash") &&
 			X509_sign(made, tls.key, EVP_sha256()) > 0 && PEM_write_bio_X509(pem, made) == 1;
-	const int n = ok ? BIO_read(pem, tls.pem, PEM_MAX) : 0;
+	const int n = ok ? BIO_read(pem, tls.pem, GB_EGRESS_AUTHORITY_MAX) : 0;
 	BIO_free(pem);
 	tls.pem_n = n > 0 ? (size_t)n : 0;
 	return n > 0;

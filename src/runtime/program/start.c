@@ -16,7 +16,7 @@
 #include "sandbox/worker.h"
 
 /* Descriptors are first moved to ASIDE and above. */
-enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };
+enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX, ENVIRONMENT_MAX = 24 };
 
 static void must(bool ok) {
 	if (!ok)
@@ -79,6 +79,21 @@ static void reset_signals(void) {
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Variables of the program, and in a room with a network, those of certificates. */
+static void make_environment(const char *const *given, const char *to[ENVIRONMENT_MAX]) {
+#define VARIABLE(name) name "=" GB_AUTHORITIES,
+	static const char *const authorities[] = {GB_AUTHORITY_VARIABLES(VARIABLE)};
+#undef VARIABLE
+	size_t n = 0;
+	for (; given[n]; n++) {
+		must(n < ENVIRONMENT_MAX - GB_COUNT(authorities) - 1);
+		to[n] = given[n];
+	}
+	for (size_t i = 0; gb_worker_has_network() && i < GB_COUNT(authorities); i++)
+		to[n++] = authorities[i];
+	to[n] = NULL;
+}
+
 __attribute__((noreturn)) static void become(
     const struct gb_program *program, const struct gb_extra_fd *places, size_t n) {
 	must(setsid() >= 0);
@@ -86,7 +101,9 @@ __attribute__((noreturn)) static void become(
 	if (program->terminal)
 		must(ioctl(0, TIOCSCTTY, 0) == 0);
 	reset_signals();
-	execve(program->path, (char *const *)program->argv, (char *const *)program->envp);
+	const char *environment[ENVIRONMENT_MAX];
+	make_environment(program->envp, environment);
+	execve(program->path, (char *const *)program->argv, (char *const *)environment);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/python/heap.h"
 #include "runtime/python/module.h"
 #include "runtime/python/output.h"
+#include "sandbox/worker.h"
 
 /* Set by the build: the library directory of Debian's Python. */
 #ifndef GB_PYTHON_HOME
@@ -140,6 +141,11 @@ static void set_environment(void) {
 	setenv("MPLCONFIGDIR", "/", 1); /* see process.py */
 	setenv("LC_CTYPE", "C.UTF-8", 1);
 	setenv("TZ", "UTC0", 1); /* for libraries that read it again */
+#define VARIABLE(name) setenv(name, GB_AUTHORITIES, 1);
+	if (gb_worker_has_network()) {
+		GB_AUTHORITY_VARIABLES(VARIABLE)
+	}
+#undef VARIABLE
 }
 
 /* Bit n is set if descriptor n is open. */

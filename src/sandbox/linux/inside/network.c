@@ -2,18 +2,24 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ipv6.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "egress/protocol.h"
+#include "sandbox/worker.h"
 
 /* The first device of a network namespace. */
 enum { LOOPBACK_INDEX = 1 };
@@ -100,17 +106,55 @@ static const char *pass_sockets(int fd) {
 	return failed;
 }
 
+/* --- certificates --- */
+
+static bool copy_file(const char *from, int to) {
+	gb_auto_fd int fd = open(from, O_RDONLY | O_CLOEXEC);
+	char block[16 << 10];
+	ssize_t n;
+	while ((n = read(fd, block, sizeof block)) > 0)
+		if (write(to, block, (size_t)n) != n)
+			return false;
+	return n == 0;
+}
+
+/* The authorities of the system, and after them that of glovebox-egress, in a file of the cell's own that covers the
+ * one of the system. /tmp, where the file is made, gets covered by the folder of the cell. */
+static const char *add_authority(const char *pem, size_t n) {
+	static const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	struct stat st;
+	char options[64];
+	/* Without the file, programs know no authority: they refuse every server. */
+	if (n <= 1 || stat(GB_AUTHORITIES, &st) != 0)
+		return NULL;
+	snprintf(options, sizeof options, "size=%lld,nr_inodes=4,mode=0755",
+	    (long long)st.st_size + GB_EGRESS_AUTHORITY_MAX + (64 << 10));
+	if (mount("glovebox", "/tmp", "tmpfs", flags, options) != 0)
+		return "mount a folder for certificates";
+	gb_auto_fd int fd = open("/tmp/authorities", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	if (fd < 0 || !copy_file(GB_AUTHORITIES, fd) || write(fd, pem, n) != (ssize_t)n)
+		return "write the certificates of authorities";
+	if (mount("/tmp/authorities", GB_AUTHORITIES, NULL, MS_BIND, NULL) != 0 ||
+	    mount(NULL, GB_AUTHORITIES, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL) != 0)
+		return "cover the certificates of authorities";
+	struct statfs fs = {0};
+	return statfs(GB_AUTHORITIES, &fs) == 0 && (fs.f_flags & ST_RDONLY)
+		   ? NULL
+		   : "the certificates of authorities are not read-only";
+}
+
 bool gb_network_pass(const struct gb_plan *plan, int fd, struct gb_wall_failure *ret_failure) {
-	char byte;
-	ssize_t got;
+	char authority[GB_EGRESS_AUTHORITY_MAX];
+	ssize_t got = 0;
 	const char *failed = fd < 0 ? "have a network" : set_addresses(plan);
 	failed = failed ? failed : pass_sockets(fd);
 	if (!failed) {
 		do
-			got = recv(fd, &byte, 1, 0);
+			got = recv(fd, authority, sizeof authority, 0);
 		while (got < 0 && errno == EINTR);
-		failed = got == 1 ? NULL : "wait for glovebox-egress";
+		failed = got > 0 ? NULL : "wait for glovebox-egress";
 	}
+	failed = failed ? failed : add_authority(authority, (size_t)got);
 	if (failed)
 		*ret_failure = (struct gb_wall_failure){GB_LAYER_NET, errno, failed, false};
 	return !failed;
