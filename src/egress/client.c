@@ -304,7 +304,7 @@ static bool take_id(struct gb_egress *egress, uint32_t *ret) {
 	return false;
 }
 
-int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, struct gb_err *err) {
+int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, bool fetches, struct gb_err *err) {
 	int pair[2];
 	if (egress->control < 0 && !start(egress, err))
 		return -1;
@@ -321,7 +321,7 @@ int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, struct
 		gb_egress_close(link);
 		return -1;
 	}
-	const struct gb_egress_order order = {.kind = GB_EGRESS_CELL, .cell = link->id};
+	const struct gb_egress_order order = {.kind = GB_EGRESS_CELL, .cell = link->id, .fetches = fetches};
 	const bool sent = send_order(egress, &order, NULL, 0, pair[0]);
 	close(pair[0]);
 	if (sent)

@@ -2,7 +2,7 @@
  * The host's side of glovebox-egress: starts it, watches it, and speaks to it. Everything happens in the caller's loop.
  *
  *	gb_egress_create(&options, &egress, &err);	// starts nothing
- *	int fd = gb_egress_open(egress, &link, &err);	// starts the process, if it does not run; @fd is for the cell
+ *	int fd = gb_egress_open(egress, &link, false, &err);	// starts the process, if needed; @fd is for the cell
  *	gb_egress_begin(&link, &policy, &err);		// .on_begun follows: then code can run
  *	gb_egress_end(&link);				// .on_done follows: all records have come before
  *	gb_egress_close(&link);
@@ -59,9 +59,9 @@ struct gb_egress_policy {
 	struct gb_egress_limits limits;
 };
 
-/* Returns a descriptor, owned by the caller, over which the cell passes its sockets; -1 on failure. The callbacks of
- * @link were set, or are set later. */
-int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, struct gb_err *err);
+/* Returns a descriptor, owned by the caller, over which the cell passes its sockets, or sends the messages of fetch.h
+ * if it @fetches; -1 on failure. The callbacks of @link were set, or are set later. */
+int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, bool fetches, struct gb_err *err);
 bool gb_egress_begin(struct gb_egress_link *link, const struct gb_egress_policy *policy, struct gb_err *err);
 void gb_egress_end(struct gb_egress_link *link);
 /* Handle the notices that have arrived already. Callbacks are called. */

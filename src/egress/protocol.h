@@ -29,11 +29,11 @@ enum {
 
 enum gb_egress_order_kind {
 	GB_EGRESS_SETUP = 1, /* the first message; followed by the proxy, "host:port" or nothing */
-	GB_EGRESS_CELL,      /* a cell exists; with a socket on which it will pass its own sockets */
-	GB_EGRESS_RUN,       /* the cell gets this policy; followed by rules, each ending with NUL */
-	GB_EGRESS_END,       /* its policy ends: close its connections, and answer GB_EGRESS_DONE */
-	GB_EGRESS_RELEASE,   /* the cell is gone */
-	GB_EGRESS_CONNECT,   /* connect the socket that comes with it to .port inside the cell */
+	GB_EGRESS_CELL,    /* a cell exists; with a socket on which it will pass its own sockets, or fetch */
+	GB_EGRESS_RUN,     /* the cell gets this policy; followed by rules, each ending with NUL */
+	GB_EGRESS_END,     /* its policy ends: close its connections, and answer GB_EGRESS_DONE */
+	GB_EGRESS_RELEASE, /* the cell is gone */
+	GB_EGRESS_CONNECT, /* connect the socket that comes with it to .port inside the cell */
 	GB_EGRESS_PING,
 };
 
@@ -49,6 +49,7 @@ struct gb_egress_order {
 	uint32_t cell;
 	struct gb_egress_limits limits; /* RUN */
 	uint16_t port;                  /* CONNECT */
+	uint16_t fetches;               /* CELL: it has no sockets; the socket is its fetch channel */
 };
 
 enum gb_egress_notice_kind {

@@ -358,6 +358,8 @@ bool gb_reach_end(struct gb_run *run);
 bool gb_reach_is_ending(const struct gb_run *run);
 /* For the pools of the network tier: see struct gb_pool_options. */
 int gb_network_open(void *engine, void **ret_network, struct gb_err *err);
+/* The same for cells without sockets: over a fetch channel. */
+int gb_network_open_channel(void *engine, void **ret_network, struct gb_err *err);
 void gb_network_close(void *network);
 /* Prepare for the first run in the network tier. */
 bool gb_network_init(struct gb_engine *engine, struct gb_err *err);

@@ -2,8 +2,8 @@
 #include "engine/engine.h"
 
 static const struct gb_language_traits languages[GB_LANGUAGES] = {
-    [GB_TYPESCRIPT] = {.has_sessions = true, .has_modules = true},
-    [GB_JAVASCRIPT] = {.has_sessions = true, .has_modules = true},
+    [GB_TYPESCRIPT] = {.has_sessions = true, .has_net = true, .has_modules = true},
+    [GB_JAVASCRIPT] = {.has_sessions = true, .has_net = true, .has_modules = true},
     [GB_PYTHON] = {.has_box = true,
 	.has_sessions = true,
 	.has_profiles = true,

@@ -420,8 +420,7 @@ bool gb_reach_end(struct gb_run *run) {
 
 /* --- networks of cells --- */
 
-int gb_network_open(void *data, void **ret_network, struct gb_err *err) {
-	struct gb_engine *engine = data;
+static int open_network(struct gb_engine *engine, bool fetches, void **ret_network, struct gb_err *err) {
 	struct gb_network *network = calloc(1, sizeof *network);
 	if (!network) {
 		gb_fail(err, GB_ENOMEM, 0, "the network of a sandbox");
@@ -429,12 +428,20 @@ int gb_network_open(void *data, void **ret_network, struct gb_err *err) {
 	}
 	network->link = (struct gb_egress_link){
 	    .on_begun = on_begun, .on_record = on_record, .on_done = on_done, .on_lost = on_lost};
-	const int fd = gb_egress_open(engine->egress, &network->link, err);
+	const int fd = gb_egress_open(engine->egress, &network->link, fetches, err);
 	if (fd < 0)
 		free(network);
 	else
 		*ret_network = network;
 	return fd;
+}
+
+int gb_network_open(void *data, void **ret_network, struct gb_err *err) {
+	return open_network(data, false, ret_network, err);
+}
+
+int gb_network_open_channel(void *data, void **ret_network, struct gb_err *err) {
+	return open_network(data, true, ret_network, err);
 }
 
 void gb_network_close(void *data) {

@@ -202,12 +202,13 @@ bool gb_runtime_plan(
 	    .all_programs = runtime->all_programs,
 	    .network = network,
 	    .addresses = engine->addresses,
-	    .n_addresses = network ? engine->n_addresses : 0,
+	    .n_addresses = network && runtime->room != GB_ROOM_NONE ? engine->n_addresses : 0,
 	};
 	struct gb_plan *plan;
 	if (!gb_plan_create(engine->port, &options, &plan, err))
 		return false;
-	if (!add_paths(plan, runtime->paths, err) || (network && !add_paths(plan, network_paths, err)) ||
+	if (!add_paths(plan, runtime->paths, err) ||
+	    (network && runtime->room != GB_ROOM_NONE && !add_paths(plan, network_paths, err)) ||
 	    (runtime->program && !add_program(engine, runtime, plan, err))) {
 		gb_plan_destroy(plan);
 		return false;
@@ -236,7 +237,7 @@ bool gb_runtime_start_behind(
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_begin = gb_run_on_cell_begin,
 	    .on_end = gb_run_on_cell_end,
-	    .open_network = gb_network_open,
+	    .open_network = runtime->room == GB_ROOM_NONE ? gb_network_open_channel : gb_network_open,
 	    .close_network = gb_network_close,
 	    .data = engine,
 	};

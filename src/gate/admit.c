@@ -135,15 +135,6 @@ bool gb_agent_run_limit(struct gb_agent_run *run) {
 	return ok && has_hosts;
 }
 
-/* A request names no host that the settings do not admit. */
-static bool check_hosts(struct gb_agent_run *run) {
-	struct gb_err err = {0};
-	if (!run->request.hosts || gb_limits_check_net(run->rules->config, run->request.run.net, &err))
-		return true;
-	gb_agent_run_refuse(run, GB_CODE_REFUSED, "%s", err.message);
-	return false;
-}
-
 /* --- the code --- */
 
 static bool check_size(struct gb_agent_run *run) {
@@ -287,12 +278,17 @@ void gb_agent_run_uncount(struct gb_agent_run *run) {
 	gb_gate_submit_op(run->gate, op, op && gb_store_op_set_turn(op, &turn));
 }
 
-/* Without hosts, a run would have those of its session. */
+/* A request names no host that the settings do not admit. Without hosts, a run would have those of its session. */
 static bool check_hosts(struct gb_agent_run *run) {
 	const struct gb_value *net = run->request.run.net;
-	if (!net || gb_value_count(net))
+	struct gb_err err = {0};
+	if (!net)
 		return true;
-	if (run->rules->config->network.allowlist.n)
+	if (gb_value_count(net)) {
+		if (!run->request.hosts || gb_limits_check_net(run->rules->config, net, &err))
+			return true;
+		gb_agent_run_refuse(run, GB_CODE_REFUSED, "%s", err.message);
+	} else if (run->rules->config->network.allowlist.n)
 		gb_agent_run_refuse(run, GB_CODE_REFUSED,
 		    "the setting network.allowlist no longer has any host of this session; open another "
 		    "session");

@@ -19,6 +19,10 @@ struct gb_inbox {
 	size_t taken;         /* bytes that gb_inbox_take() has consumed */
 };
 
+static inline bool gb_inbox_has(const struct gb_inbox *inbox) {
+	return inbox->taken < inbox->frames.len;
+}
+
 void gb_inbox_init(struct gb_inbox *inbox);
 void gb_inbox_finish(struct gb_inbox *inbox);
 void gb_inbox_keep(struct gb_inbox *inbox, const struct gb_frame *frame);

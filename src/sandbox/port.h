@@ -76,8 +76,9 @@ struct gb_plan_options {
 	    /* tells the worker what to prepare; shorter than GB_PROFILE_BYTES; NULL: nothing */
 	    *profile;
 	bool all_programs; /* GB_ROOM_PROGRAMS: all programs of the system may be started */
-	/* Not in GB_ROOM_NONE: each cell has a network of its own, and passes sockets of it out before it reads its job.
-	 * Code can reach what another process makes of them: see gb_pool_options.open_network. */
+	/* Each cell has a network of its own, and passes sockets of it out before it reads its job. Code can reach what
+	 * another process makes of them: see gb_pool_options.open_network. In GB_ROOM_NONE there are no sockets: the
+	 * cell keeps the descriptor that it is given (GB_FD_FETCH), and asks over it. */
 	bool network;
 	/* Addresses, apart from those of loopback, that the cell's network has. */
 	const struct gb_host *addresses;
@@ -141,8 +142,9 @@ struct gb_pool_options {
 	void (*on_begin)(struct gb_cell *cell);
 	/* A cell that has an owner has ended by itself. The owner still has to release it. */
 	void (*on_end)(struct gb_cell *cell, const struct gb_cell_end *end);
-	/* If the plan has a network: make one for a new cell. Returns a descriptor, which is given to the cell, or -1; the
-	 * cell sends its sockets over it, and waits for one byte. *ret_network is the cell's from now on. */
+	/* If the plan has a network: make one for a new cell. Returns a descriptor, which is given to the cell, or -1;
+	 * the cell sends its sockets over it, and waits for one byte. In GB_ROOM_NONE the cell keeps it instead.
+	 * *ret_network is the cell's from now on. */
 	int (*open_network)(void *data, void **ret_network, struct gb_err *err);
 	void (*close_network)(void *network);
 	void *data;

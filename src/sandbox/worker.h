@@ -51,6 +51,9 @@ bool gb_worker_has_network(void);
 	NAME("NODE_EXTRA_CA_CERTS")                                                                          \
 	NAME("DENO_CERT")
 
+/* The fetch channel of a cell in an empty room, if it is of the network tier: see egress/fetch.h. */
+enum { GB_FD_FETCH = 4 };
+
 /* Does not return: exits after the host has died or has closed the control socket. */
 int gb_zygote_main(const struct gb_worker *worker);
 

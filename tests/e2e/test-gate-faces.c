@@ -37,11 +37,15 @@ TEST(run_code_does_not_go_through_the_gate) {
 	check_rejected(&site, through(GB_FACE_COUNT), "face: '?' does not go through the gate");
 }
 
-TEST(javascript_has_no_network_tier) {
-	auto_site struct site site = site_make(OPEN_TO_ALL);
+TEST(javascript_fetches_in_the_network_tier_only) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "network.allowlist: [api.example.com]\n");
 	struct gb_gate_request request = through(GB_FACE_CORE_EXECUTE);
+	request.run.source = "return typeof fetch";
+	struct heard heard = ask(&site, request);
+	CHECK_STR(heard.value, "\"\\\"undefined\\\"\"");
 	request.tier = GB_TIER_NETWORK;
-	check_rejected(&site, request, "tier: the network tier is not for javascript");
+	heard = ask(&site, request);
+	CHECK_STR(heard.value, "\"\\\"function\\\"\"");
 }
 
 /* --- approval --- */

@@ -70,7 +70,7 @@ static bool receive_sockets(struct cell *cell) {
 
 /* Code uses an address without asking for a name. */
 static void add_addresses(struct cell *cell) {
-	for (unsigned i = 0; i < cell->n_rules; i++) {
+	for (unsigned i = 0; i < cell->n_rules && !cell->channel; i++) {
 		const struct gb_host *host = &cell->rules[i].host;
 		/* The policy may come before the sockets: then this is repeated. */
 		if (host->kind != GB_HOST_NAME && cell->udp_fd >= 0 && !names_add(cell, host) &&
@@ -93,16 +93,16 @@ static void on_passing(struct gb_source *source, uint32_t events) {
 	gb_close_fd(&cell->passing_fd);
 }
 
-void cell_create(uint32_t id, int passing_fd) {
+void cell_create(uint32_t id, int fd, bool fetches) {
 	struct cell *cell = calloc(1, sizeof *cell);
 	struct cell **slot = &gb_process.cells[id % CELLS_MAX];
 	if (!cell || *slot) {
-		close(passing_fd);
+		close(fd);
 		free(cell);
 		return;
 	}
 	*cell = (struct cell){.id = id,
-	    .passing_fd = passing_fd,
+	    .passing_fd = fetches ? -1 : fd,
 	    .udp_fd = -1,
 	    .tcp_fd = -1,
 	    .passing.fd = -1,
@@ -112,12 +112,15 @@ void cell_create(uint32_t id, int passing_fd) {
 	gb_list_init(&cell->queries);
 	gb_list_append(&gb_process.all_cells, &cell->link);
 	*slot = cell;
-	if (!gb_loop_add(&gb_process.loop, &cell->passing, passing_fd, GB_LOOP_IN, on_passing, NULL))
+	if (fetches)
+		cell->channel = channel_create(cell, fd);
+	else if (!gb_loop_add(&gb_process.loop, &cell->passing, fd, GB_LOOP_IN, on_passing, NULL))
 		gb_close_fd(&cell->passing_fd);
 }
 
 void cell_destroy(struct cell *cell) {
 	flow_close_all(cell, true);
+	channel_destroy(cell->channel);
 	names_close(cell);
 	gb_loop_remove(&gb_process.loop, &cell->passing);
 	gb_close_fd(&cell->passing_fd);
@@ -165,6 +168,8 @@ void cell_begin(struct cell *cell, const struct gb_egress_order *order, const ch
 
 void cell_end(struct cell *cell) {
 	flow_close_all(cell, false);
+	if (cell->channel)
+		channel_end(cell->channel, "open at the end of the run");
 	cell->running = false;
 	cell->n_rules = 0;
 	secrets_finish(&cell->secrets);

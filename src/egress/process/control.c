@@ -118,7 +118,7 @@ static void handle(const struct gb_egress_order *order, const char *more, size_t
 		break;
 	case GB_EGRESS_CELL:
 		if (!cell && *fd >= 0)
-			cell_create(order->cell, gb_take_fd(fd));
+			cell_create(order->cell, gb_take_fd(fd), order->fetches);
 		break;
 	case GB_EGRESS_RUN:
 		if (cell)

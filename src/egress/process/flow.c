@@ -13,7 +13,6 @@
 #include "base/accept.h"
 #include "base/claim.h"
 #include "base/cleanup.h"
-#include "egress/address.h"
 
 enum { CHECK_MS = 30000, PROXY_HEAD_MAX = 8 << 10 };
 
@@ -176,26 +175,6 @@ static bool is_proxied(const struct flow *flow) {
 	return gb_process.proxy_port && !gb_host_is_loopback(&flow->host);
 }
 
-static socklen_t length_of(const struct sockaddr_storage *address) {
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-static void set_port(struct sockaddr_storage *address, uint16_t port) {
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)address)->sin_port = htons(port);
-}
-
-/* Whether the address is one of this machine: only then a socket can be bound to it. */
-static bool is_here(const struct sockaddr_storage *address) {
-	struct sockaddr_storage probe = *address;
-	gb_auto_fd int fd = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	set_port(&probe, 0);
-	return fd < 0 || bind(fd, (const struct sockaddr *)&probe, length_of(&probe)) == 0 ||
-	       errno != EADDRNOTAVAIL;
-}
-
 static void try_next(struct flow *flow, const char *reason) {
 	while (flow->next_address < flow->n_addresses) {
 		struct sockaddr_storage *to = &flow->addresses[flow->next_address++];
@@ -206,7 +185,8 @@ static void try_next(struct flow *flow, const char *reason) {
 			continue;
 		}
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		if (connect(fd, (const struct sockaddr *)to, length_of(to)) != 0 && errno != EINPROGRESS) {
+		if (connect(fd, (const struct sockaddr *)to, address_length(to)) != 0 &&
+		    errno != EINPROGRESS) {
 			reason = strerror(errno);
 			close(fd);
 			continue;
@@ -329,7 +309,7 @@ void flow_on_connected(struct flow *flow) {
 	}
 	/* After the connection exists: a process claims its port before it listens. */
 	const uint16_t port = is_proxied(flow) ? gb_process.proxy_port : flow->port;
-	if (is_here(to) && gb_claim_is_held(gb_process.sockets_file, gb_process.uid, port)) {
+	if (address_is_here(to) && gb_claim_is_held(gb_process.sockets_file, gb_process.uid, port)) {
 		flow_refuse(flow, "a Glovebox process of this user listens there, which no rule can allow");
 		return;
 	}
@@ -341,19 +321,9 @@ void flow_on_connected(struct flow *flow) {
 
 /* --- names --- */
 
-/* No address of a name may be special, not even one that would not be used. */
-static const char *find_special(const struct resolution *resolution) {
-	for (unsigned i = 0; i < resolution->n; i++) {
-		const char *what = gb_address_special((const struct sockaddr *)&resolution->addresses[i]);
-		if (what)
-			return what;
-	}
-	return NULL;
-}
-
 static void on_resolved(struct resolution *resolution) {
 	struct flow *flow = resolution->owner;
-	const char *special = gb_process.proxy_port ? NULL : find_special(resolution);
+	const char *special = gb_process.proxy_port ? NULL : resolution_special(resolution);
 	char reason[100];
 	flow->resolution = NULL;
 	if (resolution->problem) {
@@ -369,19 +339,9 @@ static void on_resolved(struct resolution *resolution) {
 	flow->n_addresses = resolution->n;
 	memcpy(flow->addresses, resolution->addresses, sizeof flow->addresses);
 	for (unsigned i = 0; i < flow->n_addresses; i++)
-		set_port(&flow->addresses[i], gb_process.proxy_port ? gb_process.proxy_port : flow->port);
+		address_set_port(
+		    &flow->addresses[i], gb_process.proxy_port ? gb_process.proxy_port : flow->port);
 	try_next(flow, "the name has no address");
-}
-
-static void set_address(struct flow *flow, const struct gb_host *host, uint16_t port) {
-	struct sockaddr_storage *to = &flow->addresses[0];
-	to->ss_family = host->kind == GB_HOST_IPV6 ? AF_INET6 : AF_INET;
-	if (host->kind == GB_HOST_IPV6)
-		memcpy(&((struct sockaddr_in6 *)to)->sin6_addr, host->address, 16);
-	else
-		memcpy(&((struct sockaddr_in *)to)->sin_addr, host->address, 4);
-	set_port(to, port);
-	flow->n_addresses = 1;
 }
 
 void flow_connect(struct flow *flow) {
@@ -391,7 +351,8 @@ void flow_connect(struct flow *flow) {
 	flow->active_ms = now_ms();
 	flow_listen(flow);
 	if (host->kind != GB_HOST_NAME) {
-		set_address(flow, host, proxied ? gb_process.proxy_port : flow->port);
+		address_set(&flow->addresses[0], host, proxied ? gb_process.proxy_port : flow->port);
+		flow->n_addresses = 1;
 		try_next(flow, "the address is not reachable");
 		return;
 	}

@@ -29,7 +29,11 @@ static void raise_file_limit(void) {
 
 static void tick(void) {
 	const uint64_t now = now_ms();
-	gb_list_each(struct cell, cell, &gb_process.all_cells, link) flow_tick(cell, now);
+	gb_list_each(struct cell, cell, &gb_process.all_cells, link) {
+		flow_tick(cell, now);
+		if (cell->channel)
+			channel_close_idle(cell->channel, now);
+	}
 	resolve_tick();
 }
 
@@ -42,7 +46,11 @@ static void serve(void) {
 			tick();
 			next = now + TICK_MS;
 		}
-		gb_loop_dispatch(&gb_process.loop, !busy ? -1 : next > now ? (int)(next - now) : 0);
+		channels_tick(now);
+		const uint64_t wanted = channels_deadline(), until = busy && next < wanted ? next : wanted;
+		gb_loop_dispatch(&gb_process.loop, until == UINT64_MAX ? -1
+						   : until > now       ? (int)(until - now)
+								       : 0);
 	}
 }
 
@@ -57,7 +65,8 @@ int main(void) {
 	process->sockets_file = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
 	if (!gb_loop_init(&process->loop, &err))
 		fail(err.message);
-	if (!control_init(&problem) || !resolve_init(&problem) || !tls_init(&problem))
+	if (!control_init(&problem) || !resolve_init(&problem) || !tls_init(&problem) ||
+	    !transfer_init(&problem))
 		fail(problem);
 	process->reserve_fd = gb_accept_reserve();
 	if (process->reserve_fd < 0)

@@ -106,6 +106,7 @@ struct cell {
 	unsigned n_queries;
 	struct gb_list flows;
 	unsigned n_flows;
+	struct channel *channel; /* of a cell without sockets; or NULL */
 
 	/* Of the present run. */
 	struct gb_host_rule *rules;
@@ -120,7 +121,8 @@ struct cell {
 };
 
 struct cell *cell_find(uint32_t id);
-void cell_create(uint32_t id, int passing_fd);
+/* It passes its sockets over @fd; or, if it @fetches, messages of a fetch channel. */
+void cell_create(uint32_t id, int fd, bool fetches);
 void cell_destroy(struct cell *cell);
 void cell_begin(struct cell *cell, const struct gb_egress_order *order, const char *rules, size_t n);
 void cell_end(struct cell *cell);
@@ -147,6 +149,19 @@ void flow_close_all(struct cell *cell, bool all);
 void flow_close_refused(struct cell *cell);
 void flow_tick(struct cell *cell, uint64_t now_ms);
 
+/* --- channel.c: requests of a cell without sockets --- */
+
+struct channel *channel_create(struct cell *cell, int fd);
+/* NULL is fine. */
+void channel_destroy(struct channel *channel);
+/* Cancel all requests, and close their connections. */
+void channel_end(struct channel *channel, const char *reason);
+void channel_close_idle(struct channel *channel, uint64_t now_ms);
+/* When channels_tick has work: a time of now_ms, or UINT64_MAX. */
+uint64_t channels_deadline(void);
+void channels_tick(uint64_t now_ms);
+bool transfer_init(const char **ret_problem);
+
 /* --- resolve.c --- */
 
 enum { ADDRESSES_MAX = 16 };
@@ -159,6 +174,14 @@ struct resolution {
 };
 /* Read the configuration of the system. Before the wall. */
 bool resolve_init(const char **ret_problem);
+/* Why one of the addresses is special: no name may lead there. NULL if none is. */
+const char *resolution_special(const struct resolution *resolution);
+socklen_t address_length(const struct sockaddr_storage *address);
+/* Whether the address is one of this machine. */
+bool address_is_here(const struct sockaddr_storage *address);
+void address_set(struct sockaddr_storage *address, const struct gb_host *host, uint16_t port);
+void address_set_port(struct sockaddr_storage *address, uint16_t port);
+void address_write(const struct sockaddr_storage *address, char *ret, size_t n);
 /* Look @name up; @resolution, which was allocated, is freed after .done was called, later. */
 void resolve(struct resolution *resolution, const char *name);
 void resolve_tick(void);

@@ -1,10 +1,14 @@
 /* Looks names up with c-ares, in the loop. Only by DNS: the files of the host are out of reach. */
 #include <ares.h>
+#include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "egress/address.h"
 #include "egress/process/process.h"
 
 enum { SOCKETS_MAX = 64, LOOKUP_MS = 2000, LOOKUP_TRIES = 3 };
@@ -107,4 +111,53 @@ void resolve_tick(void) {
 
 bool resolve_is_busy(void) {
 	return n_busy > 0;
+}
+
+/* --- addresses --- */
+
+socklen_t address_length(const struct sockaddr_storage *address) {
+	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+void address_set_port(struct sockaddr_storage *address, uint16_t port) {
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+/* Only to an address of this machine a socket can be bound. */
+bool address_is_here(const struct sockaddr_storage *address) {
+	struct sockaddr_storage probe = *address;
+	gb_auto_fd int fd = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	address_set_port(&probe, 0);
+	return fd < 0 || bind(fd, (const struct sockaddr *)&probe, address_length(&probe)) == 0 ||
+	       errno != EADDRNOTAVAIL;
+}
+
+void address_set(struct sockaddr_storage *address, const struct gb_host *host, uint16_t port) {
+	address->ss_family = host->kind == GB_HOST_IPV6 ? AF_INET6 : AF_INET;
+	if (host->kind == GB_HOST_IPV6)
+		memcpy(&((struct sockaddr_in6 *)address)->sin6_addr, host->address, 16);
+	else
+		memcpy(&((struct sockaddr_in *)address)->sin_addr, host->address, 4);
+	address_set_port(address, port);
+}
+
+void address_write(const struct sockaddr_storage *address, char *ret, size_t n) {
+	const void *bytes = address->ss_family == AF_INET6
+				? (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr
+				: (const void *)&((const struct sockaddr_in *)address)->sin_addr;
+	if (!inet_ntop(address->ss_family, bytes, ret, (socklen_t)n))
+		*ret = '\0';
+}
+
+/* No address of a name may be special, not even one that would not be used. */
+const char *resolution_special(const struct resolution *resolution) {
+	for (unsigned i = 0; i < resolution->n; i++) {
+		const char *what = gb_address_special((const struct sockaddr *)&resolution->addresses[i]);
+		if (what)
+			return what;
+	}
+	return NULL;
 }

@@ -221,6 +221,14 @@ static bool add_authorities(int fd) {
 	return n > 0;
 }
 
+struct x509_store_st *tls_authorities(void) {
+	if (tls.bundle >= 0) {
+		tls.is_trusting |= add_authorities(tls.bundle);
+		gb_close_fd(&tls.bundle);
+	}
+	return tls.is_trusting ? SSL_CTX_get_cert_store(tls.client) : NULL;
+}
+
 /* --- connections --- */
 
 static struct tls *make(SSL_CTX *context) {
@@ -268,10 +276,7 @@ static bool set_expected(SSL *ssl, const struct gb_host *host) {
 struct tls *tls_connect(const struct gb_host *host, const char **ret_problem) {
 	*ret_problem =
 	    "there are no certificate authorities to check the server with: install ca-certificates";
-	if (tls.bundle >= 0) {
-		tls.is_trusting |= add_authorities(tls.bundle);
-		gb_close_fd(&tls.bundle);
-	}
+	(void)tls_authorities();
 	struct tls *one = make(tls.client);
 	if (!one)
 		*ret_problem = "there is no memory";

@@ -13,11 +13,15 @@
 #include "egress/rules.h"
 
 struct tls;
+struct x509_store_st; /* of OpenSSL */
 
 /* Make the authority, and open the file of those that servers are checked against. Before the wall. */
 bool tls_init(const char **ret_problem);
 /* The certificate of the authority of this process, as PEM. */
 struct gb_str tls_authority(void);
+
+/* The authorities that servers are checked with, which stay this module's; NULL if there are none. */
+struct x509_store_st *tls_authorities(void);
 
 /* The end towards the code, in the name of @host; NULL if there is no memory. */
 struct tls *tls_accept(const struct gb_host *host);

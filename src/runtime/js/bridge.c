@@ -382,6 +382,17 @@ static void settle_pending(struct gb_js *js, struct gb_cbor_reader *in) {
 	JS_FreeValue(js->guest, pending.settle[1]);
 }
 
+bool gb_js_bridge_has_frame(const struct gb_js *js) {
+	struct gb_frame_reader reader = js->bridge->reader;
+	struct gb_frame frame;
+	return gb_inbox_has(&js->bridge->inbox) || gb_frame_reader_next(&reader, &frame) != GB_FRAME_MORE;
+}
+
+bool gb_js_bridge_is_live(const struct gb_js *js) {
+	const struct gb_js_bridge *bridge = js->bridge;
+	return bridge && (gb_inbox_has(&bridge->inbox) || bridge->n_pending || bridge->n_guest_functions);
+}
+
 bool gb_js_bridge_turn(struct gb_js *js) {
 	struct gb_js_bridge *bridge = js->bridge;
 	struct gb_frame frame;

@@ -73,6 +73,9 @@ JSValue gb_js_bridge_own(struct gb_js *js, uint32_t id);
  * exception pending. */
 bool gb_js_bridge_lend(struct gb_js *js, JSValueConst value, enum gb_side *ret_side, uint32_t *ret_id);
 
+/* Whether a frame from the host can arrive that would change anything; and whether one was received already. */
+bool gb_js_bridge_is_live(const struct gb_js *js);
+bool gb_js_bridge_has_frame(const struct gb_js *js);
 /* Wait for a frame from the host and handle it. False if no frame can arrive that would change anything. */
 bool gb_js_bridge_turn(struct gb_js *js);
 

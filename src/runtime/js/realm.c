@@ -10,6 +10,8 @@
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
 #include "runtime/js/modules.h"
+#include "runtime/js/web.h"
+#include "sandbox/worker.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* frames of the interpreter are several times larger */
 enum { STACK_BYTES = 4 << 20 };
@@ -125,7 +127,7 @@ void gb_js_clear_rejections(struct gb_js *js) {
 }
 
 /* Only the first one is reported. Exceptions caused by an interrupt are ignored. */
-static void keep_uncaught(struct gb_js *js, JSValue thrown) {
+void gb_js_keep_uncaught(struct gb_js *js, JSValue thrown) {
 	if (js->has_uncaught || js->interrupted) {
 		JS_FreeValue(js->guest, thrown);
 		return;
@@ -194,7 +196,7 @@ static bool open_guest(struct gb_js *js) {
 	bool defined = gb_js_define_globals(js, globals, &failed_in);
 	JS_FreeValue(js->guest, globals);
 	js->has_console = defined;
-	return defined;
+	return defined && (!gb_worker_has_network() || gb_js_web_install(js));
 }
 
 bool gb_js_init(struct gb_js *js) {
@@ -212,6 +214,7 @@ bool gb_js_init(struct gb_js *js) {
 }
 
 bool gb_js_renew_guest(struct gb_js *js) {
+	gb_js_web_drop(js);
 	gb_js_drop_intrinsics(js);
 	gb_js_clear_rejections(js);
 	JS_FreeContext(js->guest);
@@ -292,5 +295,5 @@ void gb_js_run_jobs(struct gb_js *js) {
 	/* An exception in a promise reaction rejects a promise. In other jobs nothing can catch it. */
 	for (int status; (status = JS_ExecutePendingJob(js->runtime, &ctx)) != 0;)
 		if (status < 0)
-			keep_uncaught(js, JS_GetException(ctx));
+			gb_js_keep_uncaught(js, JS_GetException(ctx));
 }

@@ -79,6 +79,9 @@ bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **re
 /* Clear unhandled rejections and the uncaught exception. */
 void gb_js_clear_rejections(struct gb_js *js);
 
+/* @thrown, which is consumed, cannot be caught by the code: it fails the run. */
+void gb_js_keep_uncaught(struct gb_js *js, JSValue thrown);
+
 /* Run queued jobs (microtasks) until the queue is empty. */
 void gb_js_run_jobs(struct gb_js *js);
 

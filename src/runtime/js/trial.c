@@ -45,7 +45,11 @@ static bool copy_blocks(void) {
 	return true;
 }
 
-/* Replaces that of the sandbox. */
+/* Replace those of the sandbox. */
+bool gb_worker_has_network(void) {
+	return false;
+}
+
 int gb_zygote_main(const struct gb_worker *worker) {
 	if (!worker->init("") || !copy_blocks())
 		return 1;

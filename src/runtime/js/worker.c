@@ -25,6 +25,7 @@
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
 #include "runtime/js/session.h"
+#include "runtime/js/web.h"
 #include "runtime/version.h"
 #include "runtime/wire.h"
 #include "sandbox/worker.h"
@@ -216,7 +217,7 @@ static JSValue await(JSValue promise) {
 		if (worker.js.interrupted)
 			fail_interrupted();
 		check_uncaught();
-		if (!gb_js_bridge_turn(&worker.js))
+		if (!gb_js_web_turn(&worker.js))
 			fail(GB_WIRE_ERROR, "DeadlockError", GB_CODE_NEVER_SETTLES,
 			    "a promise that the run waits for can never settle: nothing is left that could "
 			    "resolve it");
@@ -490,6 +491,7 @@ static void clean_up(void) {
 	JS_FreeValue(worker.js.guest, worker.outcome);
 	JS_FreeValue(worker.js.guest, worker.arguments);
 	worker.outcome = worker.arguments = JS_UNDEFINED;
+	gb_js_web_end_job(&worker.js);
 	gb_js_clear_rejections(&worker.js);
 	gb_js_sources_keep_mappings(&worker.modules.sources);
 	gb_job_finish(&worker.job);

@@ -83,6 +83,15 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	return init_layers(plan, err) && gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
+bool gb_plan_init_fetching(struct gb_plan *plan, struct gb_err *err) {
+	const struct gb_seccomp_options filter = {
+	    .room = GB_ROOM_NONE, .denied_errno = EPERM, .network = true};
+	if (!init_layers(plan, err) || !gb_seccomp_filter(&plan->filter, &filter, err))
+		return false;
+	plan->network = true;
+	return true;
+}
+
 /* Whether @path names a descriptor of this process. *ret_real is set to the path of its file, which another process
  * may have replaced meanwhile. */
 static bool is_descriptor(const char *path, char ret_real[PATH_MAX]) {

@@ -109,6 +109,13 @@ struct gb_plan {
 
 /* A plan with all layers on this kernel. If the kernel lacks a layer, fails with an error that names it. */
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
+/* The same for cells of the network tier, which keep a fetch channel. */
+bool gb_plan_init_fetching(struct gb_plan *plan, struct gb_err *err);
+
+/* RLIMIT_NOFILE of a cell in an empty room: with 0 no descriptor can be opened, not even with the number of a closed
+ * one. A cell that fetches waits for two descriptors at once, and ppoll takes no more than the limit. All that its
+ * filter lets it open is a pidfd of itself, in the place of one that it has closed. */
+#define GB_EMPTY_ROOM_FILES(plan) ((plan)->network ? 2u : 0u)
 
 struct gb_room_options {
 	enum gb_room room;

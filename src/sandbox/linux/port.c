@@ -92,7 +92,7 @@ static bool fill_plan(const struct gb_port *port, const struct gb_plan_options *
 	    .grouped = gb_cgroup_has_cells(port->cgroup),
 	    .network = options->network};
 	if (options->room == GB_ROOM_NONE)
-		return gb_plan_init(plan, err);
+		return options->network ? gb_plan_init_fetching(plan, err) : gb_plan_init(plan, err);
 	return gb_plan_init_room(plan, &room, err) &&
 	       gb_plan_add_paths(plan, programs ? program_paths : file_paths, err) &&
 	       (!programs || add_programs(plan, options->all_programs, err)) && add_dev_zero(plan, err);

@@ -51,7 +51,8 @@ enum { GB_SPARE_SOCKETS = 8, GB_NO_SPARE = GB_SPARE_SOCKETS };
 
 enum {
 	GB_FORK_PRIME = 1, /* prime the cell before it waits for its job */
-	/* The descriptor behind the cell's socket is the one over which it passes its sockets out. */
+	/* The descriptor behind the cell's socket is the one over which it passes its sockets out; in an empty room, its
+	 * fetch channel. */
 	GB_FORK_NETWORK = 2,
 };
 

@@ -298,6 +298,10 @@ static const struct gb_seccomp_rule network_rules[] = {
     WHEN(ioctl, IS(1, SIOCSIFADDR)),
     WHEN(ioctl, IS(1, SIOCSIFNETMASK)),
 };
+/* For a zygote that gives a cell its fetch channel. A cell's limit on descriptors is below this number. */
+static const struct gb_seccomp_rule fetch_rules[] = {
+    WHEN(dup3, IS(1, GB_FD_FETCH)),
+};
 static const struct gb_seccomp_rule files_network_rules[] = {
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
 };
@@ -330,7 +334,7 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 		ret->of[n++] = gb_seccomp_socket_rules;
 	}
 	if (options->network)
-		ret->of[n++] = TABLE(network_rules);
+		ret->of[n++] = options->room == GB_ROOM_NONE ? TABLE(fetch_rules) : TABLE(network_rules);
 	if (options->room != GB_ROOM_NONE)
 		ret->of[n++] = TABLE(files_rules);
 	ret->of[n++] = TABLE(common_rules);

@@ -223,9 +223,9 @@ static const char *limit_cell(const struct gb_plan *plan) {
 	const struct gb_room_contents *contents = &plan->contents;
 	bool ok;
 	if (plan->room == GB_ROOM_NONE) {
-		/* With a limit of 0 no descriptor can be opened, not even with the number of a closed one. */
-		const struct rlimit none = {0, 0};
-		ok = setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0;
+		const struct rlimit none = {0, 0},
+				    files = {GB_EMPTY_ROOM_FILES(plan), GB_EMPTY_ROOM_FILES(plan)};
+		ok = setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &files) == 0;
 	} else {
 		ok = lower_limit(RLIMIT_NPROC, contents->max_processes) &&
 		     lower_limit(RLIMIT_NOFILE, contents->max_files) &&

@@ -259,7 +259,7 @@ static const char *verify_cell_rlimits(const struct gb_plan *plan) {
 	const bool empty = plan->room == GB_ROOM_NONE;
 	const struct gb_room_contents *contents = &plan->contents;
 	return is_limited(RLIMIT_NPROC, empty ? 0 : contents->max_processes) &&
-		       is_limited(RLIMIT_NOFILE, empty ? 0 : contents->max_files) &&
+		       is_limited(RLIMIT_NOFILE, empty ? GB_EMPTY_ROOM_FILES(plan) : contents->max_files) &&
 		       (empty || is_limited(RLIMIT_SIGPENDING, contents->max_signals))
 		   ? NULL
 		   : "a limit was not lowered";

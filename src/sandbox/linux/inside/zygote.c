@@ -219,10 +219,11 @@ static bool enter_group(const int *fds, size_t n_fds, struct gb_wall_failure *re
 	return n_fds > 1 + GB_GROUP_KEPT && gb_group_join(fds + 1, n_fds - 1 - GB_GROUP_KEPT, ret_failure);
 }
 
-/* Move the cell's descriptors to their fixed numbers and close all others. */
-static bool close_other_descriptors(
-    const struct zygote *zygote, const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
-	const int last = zygote->plan.grouped ? GB_FD_GROUP_EVENTS : GB_FD_CELL;
+/* Move the cell's descriptors to their fixed numbers and close all others. @network is kept unless it is -1. */
+static bool close_other_descriptors(const struct zygote *zygote, const int *fds, size_t n_fds, int network,
+    struct gb_wall_failure *ret_failure) {
+	const bool fetches = network >= 0;
+	const int last = zygote->plan.grouped ? GB_FD_GROUP_EVENTS : fetches ? GB_FD_FETCH : GB_FD_CELL;
 	const int own[] = {GB_FD_CONTROL, GB_FD_HOST, zygote->signals, fds[0], fds[n_fds - 1]};
 	int closed[GB_COUNT(own) + GB_SPARE_SOCKETS];
 	static_assert(GB_COUNT(closed) <= GB_VERIFY_FDS_MAX, "all can be verified at once");
@@ -235,7 +236,8 @@ static bool close_other_descriptors(
 	*ret_failure = (struct gb_wall_failure){GB_LAYER_ALL, 0, "keep the cell's descriptors only", false};
 	bool placed = zygote->plan.grouped
 			  ? place_descriptors(fds, n_fds)
-			  : fds[0] == GB_FD_CELL || dup3(fds[0], GB_FD_CELL, 0) == GB_FD_CELL;
+			  : (!fetches || dup3(network, GB_FD_FETCH, O_CLOEXEC) == GB_FD_FETCH) &&
+				(fds[0] == GB_FD_CELL || dup3(fds[0], GB_FD_CELL, 0) == GB_FD_CELL);
 	return placed && syscall(SYS_close_range, last + 1, ~0u, 0) == 0 &&
 	       gb_verify_closed(closed, n, ret_failure);
 }
@@ -248,6 +250,7 @@ __attribute__((noreturn)) static void become_cell(
 	/* First of all, so that the group counts all memory of the cell. */
 	const bool has_network = (flags & GB_FORK_NETWORK) && n_fds > 1;
 	const int network = has_network ? fds[1] : -1;
+	const bool passes = zygote->plan.network && zygote->plan.room != GB_ROOM_NONE;
 	int rest[GB_ORDER_FDS_MAX];
 	if (has_network) {
 		rest[0] = fds[0];
@@ -257,9 +260,9 @@ __attribute__((noreturn)) static void become_cell(
 	}
 	if (zygote->plan.grouped && !enter_group(fds, n_fds, &failure))
 		refuse(&failure);
-	if (zygote->plan.network && !gb_network_pass(&zygote->plan, network, &failure))
+	if (passes && !gb_network_pass(&zygote->plan, network, &failure))
 		refuse(&failure);
-	if (!close_other_descriptors(zygote, fds, n_fds, &failure) ||
+	if (!close_other_descriptors(zygote, fds, n_fds, passes ? -1 : network, &failure) ||
 	    !gb_plan_apply_cell(&zygote->plan, &failure))
 		refuse(&failure);
 	/* An empty room has no cookie. */

@@ -1,0 +1,226 @@
+/* Requests of fetch channels: which are made, to which addresses, and their records. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "egress/process/channel.h"
+
+struct fetch *fetch_find(struct channel *channel, uint32_t id) {
+	gb_list_each(struct fetch, fetch, &channel->fetches, link) {
+		if (fetch->id == id)
+			return fetch;
+	}
+	return NULL;
+}
+
+/* --- ends --- */
+
+static void release(struct fetch *fetch) {
+	if (fetch->resolution)
+		fetch->resolution->owner = NULL;
+	transfer_stop(fetch);
+	gb_buf_finish(&fetch->up);
+	gb_buf_finish(&fetch->head);
+	gb_list_remove(&fetch->link);
+	fetch->channel->n_fetches--;
+	gb_process.n_flows--;
+	free(fetch->method);
+	free(fetch->target);
+	free(fetch);
+}
+
+static void record(const struct fetch *fetch, enum gb_egress_verdict verdict, const char *reason) {
+	struct gb_egress_record record = {.time_ms = fetch->wall_ms,
+	    .duration_ms = now_ms() - fetch->started_ms,
+	    .sent = fetch->sent,
+	    .received = fetch->received,
+	    .verdict = verdict,
+	    .port = fetch->port};
+	snprintf(record.host, sizeof record.host, "%s", fetch->host.name);
+	snprintf(record.rule, sizeof record.rule, "%s", fetch->rule);
+	snprintf(record.reason, sizeof record.reason, "%s", reason);
+	snprintf(record.method, sizeof record.method, "%s", fetch->method ? fetch->method : "");
+	snprintf(record.path, sizeof record.path, "%.*s",
+	    fetch->target ? (int)strcspn(fetch->target, "?") : 0, fetch->target ? fetch->target : "");
+	record.status = fetch->status > 0 ? (uint16_t)fetch->status : 0;
+	control_record(fetch->channel->cell, &record);
+}
+
+void fetch_finish(struct fetch *fetch, enum gb_egress_verdict verdict, const char *problem) {
+	struct channel *channel = fetch->channel;
+	record(fetch, verdict, problem ? problem : "");
+	if (problem)
+		channel_send(channel, GB_FETCH_FAIL, fetch->id, problem, strlen(problem));
+	else
+		channel_send(channel, GB_FETCH_END, fetch->id, NULL, 0);
+	release(fetch);
+}
+
+void fetch_cancel(struct fetch *fetch, const char *reason) {
+	record(fetch, GB_EGRESS_ALLOWED, reason);
+	release(fetch);
+}
+
+bool fetch_charge(struct fetch *fetch, size_t sent, size_t received) {
+	struct cell *cell = fetch->channel->cell;
+	fetch->sent += sent;
+	fetch->received += received;
+	cell->sent += sent;
+	cell->received += received;
+	if (cell->sent > cell->limits.sent_bytes)
+		fetch->refused = "the run has sent all bytes that it may (network.maxSent)";
+	else if (cell->received > cell->limits.received_bytes)
+		fetch->refused = "the run has received all bytes that it may (network.maxReceived)";
+	return !fetch->refused;
+}
+
+/* --- addresses --- */
+
+static void begin_transfer(struct fetch *fetch) {
+	if (!transfer_start(fetch))
+		fetch_finish(fetch, GB_EGRESS_UNREACHED, fetch->problem);
+}
+
+static void on_resolved(struct resolution *resolution) {
+	struct fetch *fetch = resolution->owner;
+	const char *special = gb_process.proxy_port ? NULL : resolution_special(resolution);
+	char reason[100];
+	fetch->resolution = NULL;
+	if (resolution->problem) {
+		fetch_finish(fetch, GB_EGRESS_UNREACHED, resolution->problem);
+		return;
+	}
+	if (special) {
+		snprintf(reason, sizeof reason,
+		    "its name leads to a special address (%s), which needs a literal rule", special);
+		fetch_finish(fetch, GB_EGRESS_DENIED, reason);
+		return;
+	}
+	fetch->n_addresses = resolution->n;
+	memcpy(fetch->addresses, resolution->addresses, sizeof fetch->addresses);
+	begin_transfer(fetch);
+}
+
+static void find_addresses(struct fetch *fetch) {
+	const struct gb_host *host = gb_process.proxy_port ? &gb_process.proxy : &fetch->host;
+	if (host->kind != GB_HOST_NAME) {
+		address_set(&fetch->addresses[0], host, 0);
+		fetch->n_addresses = 1;
+		begin_transfer(fetch);
+		return;
+	}
+	struct resolution *resolution = calloc(1, sizeof *resolution);
+	if (!resolution) {
+		fetch_finish(fetch, GB_EGRESS_UNREACHED, "there is no memory");
+		return;
+	}
+	resolution->done = on_resolved;
+	resolution->owner = fetch;
+	fetch->resolution = resolution;
+	resolve(resolution, host->name);
+}
+
+/* --- new requests --- */
+
+static char *copy_text(struct gb_str text) {
+	return strndup(text.p, text.n);
+}
+
+static bool copy_headers(struct fetch *fetch, const struct gb_fetch_open *open) {
+	gb_auto_buf struct gb_buf line;
+	gb_buf_init(&line, GB_FETCH_MESSAGE_MAX);
+	for (size_t i = 0; i < open->n_headers; i++) {
+		const struct gb_fetch_header *header = &open->headers[i];
+		gb_buf_clear(&line);
+		gb_buf_append_str(&line, header->name);
+		/* libcurl's form of a header without a value. */
+		gb_buf_append(&line, header->value.n ? ": " : ";", header->value.n ? 2 : 1);
+		gb_buf_append_str(&line, header->value);
+		const char *text = gb_buf_c_str(&line);
+		struct curl_slist *list = text ? curl_slist_append(fetch->headers, text) : NULL;
+		if (!list)
+			return false;
+		fetch->headers = list;
+	}
+	return true;
+}
+
+static struct fetch *make_fetch(struct channel *channel, uint32_t id) {
+	struct fetch *fetch = calloc(1, sizeof *fetch);
+	if (!fetch)
+		return NULL;
+	fetch->channel = channel;
+	fetch->id = id;
+	fetch->credit = GB_FETCH_WINDOW;
+	fetch->started_ms = fetch->active_ms = now_ms();
+	fetch->wall_ms = wall_clock_ms();
+	gb_buf_init(&fetch->up, GB_FETCH_WINDOW);
+	gb_buf_init(&fetch->head, GB_FETCH_HEAD_MAX);
+	gb_list_init(&fetch->link);
+	gb_list_append(&channel->fetches, &fetch->link);
+	channel->n_fetches++;
+	gb_process.n_flows++;
+	return fetch;
+}
+
+static const char *over_limit(const struct channel *channel) {
+	const struct cell *cell = channel->cell;
+	if (!cell->running)
+		return "the run has ended, or its network was lost";
+	if (channel->n_fetches >= GB_FETCH_REQUESTS_MAX)
+		return "the code has too many requests at the same time";
+	if (cell->n_connections >= cell->limits.max_connections)
+		return "the run has made all connections that it may (network.maxConnections)";
+	return NULL;
+}
+
+/* Everything that the allowlist and the limits say about the request. NULL: it may be made. */
+static const char *decide(struct channel *channel, const struct gb_fetch_open *open,
+    const struct gb_host *host, const struct gb_host_rule **ret_rule) {
+	const struct gb_host_request request = {.host = host,
+	    .port = open->port,
+	    .tls = open->tls,
+	    .method = open->method,
+	    .target = open->target};
+	const char *problem = over_limit(channel);
+	if (problem)
+		return problem;
+	*ret_rule = gb_host_rules_match(channel->cell->rules, channel->cell->n_rules, &request, &problem);
+	return *ret_rule ? NULL : problem;
+}
+
+static void refuse(
+    struct channel *channel, uint32_t id, const char *host, uint16_t port, const char *reason) {
+	control_deny(channel->cell, host, port, reason);
+	channel_send(channel, GB_FETCH_FAIL, id, reason, strlen(reason));
+}
+
+void fetch_open(struct channel *channel, uint32_t id, const void *bytes, size_t n) {
+	static struct gb_fetch_open open;
+	const struct gb_host_rule *rule = NULL;
+	struct gb_host host = {.name = ""};
+	const char *problem;
+	if (gb_fetch_read_open(bytes, n, &open, &problem) && gb_host_parse(open.host, &host, &problem))
+		problem = decide(channel, &open, &host, &rule);
+	struct fetch *fetch = problem ? NULL : make_fetch(channel, id);
+	if (!fetch) {
+		refuse(channel, id, host.name, open.port, problem ? problem : "there is no memory");
+		return;
+	}
+	channel->cell->n_connections++;
+	fetch->host = host;
+	fetch->port = open.port;
+	fetch->tls = open.tls;
+	fetch->body = open.body;
+	fetch->length = open.length;
+	fetch->method = copy_text(open.method);
+	fetch->target = copy_text(open.target);
+	gb_host_rule_write(rule, fetch->rule, sizeof fetch->rule);
+	if (!fetch->method || !fetch->target || !copy_headers(fetch, &open))
+		fetch_finish(fetch, GB_EGRESS_UNREACHED, "there is no memory");
+	else if (!fetch_charge(fetch, n, 0))
+		fetch_finish(fetch, GB_EGRESS_DENIED, fetch->refused);
+	else
+		find_addresses(fetch);
+}
