@@ -299,8 +299,8 @@ class Glovebox(ClientBase):
 
     ``path`` names the program; default: GLOVEBOX_PATH, this package's own, then the PATH. Instead, ``command`` is a
     command that speaks the protocol, or ``socket`` the socket of a running server. ``settings`` override file and
-    environment: ``{"agent.enabled": True}``. ``limits`` hold for all runs that do not name their own.
-    ``decides=["executor"]`` states that this program decides on requests of this face, so that no person is asked.
+    environment: ``{"agent.enabled": True}``. ``limits`` hold for all runs that do not name their own. ``decides`` names the
+    faces on whose requests this program decides itself (``"executor"``, ``"actions"``): no person is asked.
     """
 
     _pool: Optional[ThreadPoolExecutor] = None

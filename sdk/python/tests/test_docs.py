@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -28,6 +29,17 @@ class Page(unittest.TestCase):
                 done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=WAIT, check=False,
                                       env={**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")})
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_blocks_about_yaml_agents(self):
+        blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/YAML_AGENTS.md").read_text(), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 2)
+        with tempfile.TemporaryDirectory() as home:
+            env = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "HOME": home, "GLOVEBOX_STATE_DIR": home + "/state"}
+            for block in blocks:
+                with self.subTest(block=block):
+                    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=WAIT, check=False,
+                                          env=env)
+                    self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_whatever_one_sdk_can_do_the_other_can(self):
         rows = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", PAGE.split("## Compared")[1], re.M)

@@ -1,0 +1,142 @@
+"""The backend ``local``: sandboxes of this machine, by one ``glovebox stdio``."""
+
+from __future__ import annotations
+
+import array
+import datetime
+import json
+import os
+import threading
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from glovebox import Glovebox, GloveboxError
+from glovebox._values import Decoder, Encoder, Json
+from glovebox.actions._backends import BackendError, CodeRequest, Result, failure
+
+SECRET_MIN = 6  # bytes; shorter values would mask ordinary text
+
+
+def plain(value: Any) -> Any:
+    """A value of plain, picklable types; anything else as text."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes, datetime.datetime)):
+        return value
+    if isinstance(value, (list, array.array)):
+        return [plain(item) for item in value]
+    if isinstance(value, set):
+        return {plain(item) for item in value}
+    if isinstance(value, dict):
+        return {plain(key): plain(item) for key, item in value.items()}
+    return str(value)
+
+
+class _Names:
+    """Functions and promises of code are text here: the sandbox that they belong to has ended."""
+
+    def import_function(self, number: int, is_own: bool) -> Any:
+        return "[function]"
+
+    def import_promise(self, number: int, is_own: bool) -> Any:
+        return "[promise]"
+
+
+def read_result(output: str) -> Dict[str, Any]:
+    result: Dict[str, Any] = json.loads(output)
+    if "return_value" in result:
+        result["return_value"] = plain(Decoder(result["return_value"], _Names()).decode(result["return_value"]))
+    if "execution_time_ms" in result:
+        result["execution_time_ms"] = float(result["execution_time_ms"])
+    return result
+
+
+def arguments_of(request: CodeRequest) -> Dict[str, Json]:
+    given: Dict[str, Json] = {
+        "language": request.language, "sandbox_mode": request.mode, "timeout": request.timeout,
+        "max_memory_mb": request.max_memory_mb, "max_output_bytes": request.max_output_bytes,
+        "allow_network": request.allow_network, "allow_filesystem": request.allow_filesystem,
+        "allowed_modules": request.allowed_modules, "approval": request.approval,
+    }
+    if request.state is not None:
+        given["state"] = Encoder().form(dict(request.state), "state")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+class LocalSandbox:
+    def __init__(self, backend: "LocalBackend", box: Glovebox, sandbox_id: str, request: CodeRequest) -> None:
+        self._backend, self._box, self._request = backend, box, request
+        self.id = sandbox_id
+        self.language = request.language
+
+    def execute(self, request: CodeRequest) -> Result:
+        arguments = arguments_of(request)
+        for fixed in ("allow_network", "allow_filesystem"):
+            arguments.pop(fixed, None)
+        if request.language == self.language:
+            arguments.pop("language")
+        return self._backend.call(self._box, "code.sandbox", {
+            "action": "execute", "sandbox_id": self.id, "code": request.code, **arguments}, request.secrets)
+
+    def describe(self) -> Optional[Dict[str, Any]]:
+        return self._backend.described(self._box).get(self.id)
+
+    def destroy(self) -> None:
+        self._backend.call(self._box, "code.sandbox", {"action": "destroy", "sandbox_id": self.id}, {})
+
+
+class LocalBackend:
+    """Thread-safe. In a forked child, a server of its own is started, and sandboxes of the parent are not known."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._lock = threading.Lock()
+        self._box: Optional[Glovebox] = None
+        self._pid = 0
+        self._closed = False
+        self._masked: List[Tuple[str, str]] = []
+
+    def box(self) -> Glovebox:
+        with self._lock:
+            if self._closed:
+                raise BackendError("the engine has ended")
+            if self._box is None or self._pid != os.getpid():
+                self._box, self._pid, self._masked = Glovebox(decides=["actions"]), os.getpid(), []
+            return self._box
+
+    def _mask(self, box: Glovebox, secrets: Mapping[str, str]) -> None:
+        for name, value in secrets.items():
+            with self._lock:
+                known = (name, value) in self._masked
+                if not known:
+                    self._masked.append((name, value))
+            if not known and len(value.encode()) >= SECRET_MIN:
+                box.add_secret(name, value)
+
+    def call(self, box: Glovebox, name: str, arguments: Mapping[str, Json], secrets: Mapping[str, str]) -> Result:
+        """The result of one action. Errors of the connection are results."""
+        try:
+            self._mask(box, secrets)
+            return read_result(box._call_tool(name, arguments, None).result())
+        except GloveboxError as error:
+            return failure(f"{error.code}: {error}")
+
+    def execute(self, request: CodeRequest) -> Result:
+        return self.call(self.box(), "code.execute", {"code": request.code, **arguments_of(request)}, request.secrets)
+
+    def create(self, request: CodeRequest) -> LocalSandbox:
+        given = arguments_of(request)
+        arguments = {name: given[name] for name in ("language", "allow_network", "allow_filesystem") if name in given}
+        box = self.box()
+        result = self.call(box, "code.sandbox", {"action": "create", **arguments}, request.secrets)
+        if not result.get("success"):
+            raise BackendError(str(result.get("error")))
+        return LocalSandbox(self, box, result["sandbox_id"], request)
+
+    def described(self, box: Glovebox) -> Dict[str, Dict[str, Any]]:
+        """The live sandboxes, by their ids."""
+        result = self.call(box, "code.sandbox", {"action": "list"}, {})
+        return {details["sandbox_id"]: details for details in result.get("details", ())}
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            box, self._box = self._box, None
+        if box is not None and self._pid == os.getpid():
+            box.close()
