@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp test-e2b wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -71,6 +71,9 @@ wheel: setup-wheel programs ## the wheel of the Python SDK with the programs, an
 
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)
+
+test-e2b: setup-e2b all ## E2B's own client, unmodified, against the server that stands for E2B in the tests of glovebox.actions
+	@scripts/test-e2b $(BUILD)
 
 bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp bench-python ## the cost of each part of a run, compared to physical limits
 
