@@ -29,9 +29,13 @@ static bool is_dotted(const struct gb_name *name) {
 	return memchr(name->from, '.', (size_t)(name->to - name->from)) != NULL;
 }
 
+static bool is_hyphenated_name(const struct gb_name *name) {
+	return memchr(name->from, '-', (size_t)(name->to - name->from)) != NULL;
+}
+
 /* jdbc.password, db-password: no name of a variable. */
 static bool is_property(const struct gb_name *name) {
-	return is_dotted(name) || memchr(name->from, '-', (size_t)(name->to - name->from));
+	return is_dotted(name) || is_hyphenated_name(name);
 }
 
 /* The same for a text in quotes. */
@@ -47,7 +51,10 @@ static unsigned words_of_text(const struct gb_place *place, const uint8_t *from,
 static unsigned words_of(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, bool quoted) {
 	bool assigned = place->joint == GB_JOINT_EQUALS || place->joint == GB_JOINT_COLON;
-	bool flush = place->line && place->flush && (!place->spaced || place->joint == GB_JOINT_COLON);
+	/* server.ssl.key-password = x is no code. */
+	bool property = place->name && is_dotted(place->name) && is_hyphenated_name(place->name);
+	bool flush =
+	    place->line && place->flush && (!place->spaced || place->joint == GB_JOINT_COLON || property);
 	enum gb_echo echo =
 	    place->name && !s->blanks ? gb_before_echo(place->name, from, s->n) : GB_ECHO_NONE;
 	if (place->compared || (echo && (!assigned || memchr(from, '_', s->n) || memchr(from, '-', s->n))))
@@ -58,8 +65,8 @@ static unsigned words_of(
 	if (quoted)
 		return assigned ? words_of_text(place, from, echo) : 0;
 	/* "spring.mail.password=password", ?password=password&user=bob */
-	bool property = place->inside && place->name && is_dotted(place->name);
-	if (assigned && !place->spaced && place->tail == GB_RX_PASSWORD && (property || place->query))
+	bool inner = place->inside && place->name && is_dotted(place->name);
+	if (assigned && !place->spaced && place->tail == GB_RX_PASSWORD && (inner || place->query))
 		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	/* --password string  password of the user */
 	bool help = place->joint == GB_JOINT_BLANK && from[-1] == ' ' && from[-2] == ' ';
@@ -91,7 +98,8 @@ static bool listed_is_secret(const struct gb_place *place, const struct gb_shape
 	if (!place->sure && !s->lower && memchr(from, '_', s->n) && gb_shape_names_a_value(from, s->n))
 		return false;
 	/* ("DB_PASSWORD", "secret") */
-	bool repeats = place->name && gb_before_echo(place->name, from, s->n);
+	bool repeats =
+	    place->name && !gb_joint_is_setter(place->name) && gb_before_echo(place->name, from, s->n);
 	unsigned words = place->tail == GB_RX_PASSWORD && place->name && !place->compared && !repeats
 			     ? GB_SHAPE_WORDS | GB_SHAPE_WORD
 			     : 0;
@@ -265,8 +273,9 @@ static bool firm_is_value(
 	if (place->joint == GB_JOINT_BLANK && (capitals || next == ','))
 		return false;
 	/* PASSWORD=someVariable in code that a program has made small. */
+	bool text = place->inside && (next == '"' || next == '\'') && isupper(*from);
 	if (gb_shape_is_camel_name(s, from) && !ends_line(next) && next != ' ' && !place->option &&
-	    !place->query && !place->link)
+	    !place->query && !place->link && !text)
 		return false;
 	return gb_shape_is_value(s, from,
 	    place->capital || place->query || place->link ? VALUE_MIN - 1 : VALUE_MIN,
@@ -277,13 +286,15 @@ static bool firm_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, int next) {
 	if (!ends_loosely(next) && !(place->fallback && next == '}') && !(place->option && next == ',') &&
 	    !((place->query || place->known) && next == ')') && !(place->sure && next == '>') &&
-	    !(place->joint == GB_JOINT_ELEMENT && next == ']'))
+	    !(place->bearer && next == ',') && !(place->joint == GB_JOINT_ELEMENT && next == ']'))
 		return place->joint == GB_JOINT_EQUALS && gb_shape_is_mixed(s, from) &&
 		       (!s->path || place->capital) && s->digits;
 	bool word = gb_shape_is_word(s, from);
 	if (place->tail == GB_RX_SECRET)
 		word = place->capital && gb_shape_is_quoted_word(s, from) && !s->upper;
-	return gb_shape_is_mixed(s, from) || word || firm_is_value(place, s, from, next) ||
+	/* "apiKey=123456" */
+	bool number = place->inside && !place->weak && !place->doubtful && gb_shape_is_number(s);
+	return gb_shape_is_mixed(s, from) || word || number || firm_is_value(place, s, from, next) ||
 	       (place->tail == GB_RX_PASSWORD && (gb_shape_is_number(s) || gb_shape_is_letters(s, from) ||
 						     gb_shape_is_quoted_word(s, from)));
 }

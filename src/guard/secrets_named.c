@@ -26,6 +26,8 @@ static bool is_quote(int c) {
 
 /* "Authorization: Bearer x": what follows the scheme. */
 static bool guess_authorization(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	/* "Authorization": []string{"Bearer x"} */
+	p += gb_named_is_at(text, p, "[]string{") ? 9 : gb_named_at(text, p) == '[';
 	if (gb_named_at(text, p) == '\\')
 		p++;
 	if (is_quote(gb_named_at(text, p)))
@@ -314,7 +316,9 @@ static bool guess_listed(
 	/* setHeader("Authorization", "Bearer x") */
 	if (gb_named_is_at(text, name->from, "authorization") && is_quote(gb_named_at(text, p)))
 		return guess_authorization(text, place, p);
-	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
+	/* {"security": "PSK", "ssid": "x"}: what follows is the name of another value. */
+	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p) &&
+	       (text->goes_on || gb_named_at(text, text->to + 1) != ':');
 }
 
 /* INSERT INTO users (name, password_hash) VALUES ('bob', 'x'); @p is behind the column's name. */
@@ -460,8 +464,14 @@ static bool find_value(
 	}
 	if (c == '.' && at == p && (value = gb_joint_method(text, at)) != NULL)
 		return guess_written(text, place, value);
-	/* assertThat(box.getPassword()).isEqualTo("x") */
-	if (c == '(' && at == p && place->tail == GB_RX_PASSWORD && gb_named_at(text, p + 1) == ')') {
+	/* assertThat(box.getPassword()).isEqualTo("x"), String clientSecret() default "x" */
+	if (c == '(' && at == p && place->tail != GB_RX_KEY && gb_named_at(text, p + 1) == ')') {
+		if (gb_named_is_at(text, p + 2, " default ")) {
+			place->joint = GB_JOINT_EQUALS;
+			return is_quote(gb_named_at(text, p + 11)) && gb_guess_value(text, place, p + 11);
+		}
+		if (place->tail != GB_RX_PASSWORD)
+			return false;
 		at += gb_named_at(text, at + 2) == ')' ? 3 : 2;
 		return (value = gb_joint_method(text, at)) != NULL && guess_written(text, place, value);
 	}
@@ -505,6 +515,11 @@ static void classify(struct gb_named *text, const struct gb_name *name, struct g
 	/* WIFI_KEY */
 	if (tail == GB_RX_KEY && end - at == 4 && *at == '_' && gb_before_is_network(text, name))
 		place->tail = GB_RX_PASSWORD;
+	/* put(Context.SECURITY_CREDENTIALS, "x"), of LDAP in Java */
+	if (tail == GB_RX_SECRET && *at == 'C' && gb_before_is(text, at, "SECURITY_")) {
+		place->tail = GB_RX_PASSWORD;
+		place->doubtful = place->weak = false;
+	}
 	if (tail != GB_RX_KEY || end - at != 3)
 		return;
 	/* WiFi: Guests  Key: x */

@@ -135,6 +135,10 @@ TEST(spellings_of_the_sixteenth_development_set_are_masked) {
 	check_recall("secrets/spellings-found-13.txt", 272, 95);
 }
 
+TEST(spellings_of_the_seventeenth_development_set_are_masked) {
+	check_recall("secrets/spellings-found-14.txt", 209, 94);
+}
+
 /* Words in places that can only have a password, compound names, nested quotes. */
 TEST(spellings_written_by_place_are_masked) {
 	check_recall("secrets/spellings-places.txt", 900, 88);
@@ -220,6 +224,7 @@ TEST(masking_does_not_depend_on_where_a_spelling_is_split) {
 	each_line("secrets/spellings-found-11.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-12.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-13.txt", check_cuts, NULL);
+	each_line("secrets/spellings-found-14.txt", check_cuts, NULL);
 	each_line("secrets/spellings-places.txt", check_cuts, NULL);
 	each_line("secrets/spellings-causes.txt", check_cuts, NULL);
 	each_line("secrets/spellings-further.txt", check_cuts, NULL);
