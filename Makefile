@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp test-e2b wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp test-e2b wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-actions bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -75,7 +75,7 @@ test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebo
 test-e2b: setup-e2b all ## E2B's own client, unmodified, against the server that stands for E2B in the tests of glovebox.actions
 	@scripts/test-e2b $(BUILD)
 
-bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp bench-python ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp bench-python bench-actions ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
@@ -103,6 +103,9 @@ bench-ts: all ## the cost of erasing types, compared to compiling the same text:
 
 bench-executor: all ## the cost of a call of a tool by code, compared to a call of a host function
 	@$(BUILD)/bench-executor
+
+bench-actions: setup-bench all ## the latency of code.execute, compared to RestrictedPython in process and to subprocess
+	@bench/actions.py $(BUILD)
 
 bench-store: all ## records per second in the audit log, compared to plain SQLite with the same durability
 	@$(BUILD)/bench-store $(DIR)
