@@ -2,6 +2,8 @@
 
 // The bytes of a BufferSource: a view of them, not a copy.
 const bytesOf = (source, what) => {
+	if ((ArrayBuffer.isView(source) ? source.buffer : source)?.detached)
+		return new Uint8Array(0);
 	if (ArrayBuffer.isView(source))
 		return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 	if (source instanceof ArrayBuffer || Object.prototype.toString.call(source) === '[object ArrayBuffer]')
