@@ -198,7 +198,8 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		return from[-1] != '`' && (!s->blanks || s->digits);
 	/* A setting of an environment may have letters of any language, and blanks. */
 	if (place->capital && place->compound && place->joint == GB_JOINT_EQUALS && !place->spaced)
-		return s->blanks ? s->blanks <= 4 && !gb_shape_is_message(from, s->n, place->name->env)
+		return s->blanks ? s->blanks <= 4 &&
+				       !gb_shape_is_message(from, s->n, place->name && place->name->env)
 				 : s->foreign || (s->symbols && !gb_shape_names_a_value(from, s->n));
 	/* SECRET_KEY = 'hard to guess string' */
 	if (place->chosen && place->joint == GB_JOINT_EQUALS && place->line && s->blanks && s->blanks <= 5)

@@ -413,6 +413,17 @@ static bool find_further(
 	return at > p && guess_after_blank(text, name, place, at);
 }
 
+/* assertThat(box.getPassword()).isEqualTo("x"), String clientSecret() default "x"; @p is behind the brackets. */
+static bool guess_called(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	if (gb_named_is_at(text, p, " default ")) {
+		place->joint = GB_JOINT_EQUALS;
+		return is_quote(gb_named_at(text, p + 9)) && gb_guess_value(text, place, p + 9);
+	}
+	const uint8_t *value =
+	    place->tail == GB_RX_PASSWORD ? gb_joint_method(text, p + (gb_named_at(text, p) == ')')) : NULL;
+	return value && guess_written(text, place, value);
+}
+
 static bool find_value(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
@@ -464,17 +475,8 @@ static bool find_value(
 	}
 	if (c == '.' && at == p && (value = gb_joint_method(text, at)) != NULL)
 		return guess_written(text, place, value);
-	/* assertThat(box.getPassword()).isEqualTo("x"), String clientSecret() default "x" */
-	if (c == '(' && at == p && place->tail != GB_RX_KEY && gb_named_at(text, p + 1) == ')') {
-		if (gb_named_is_at(text, p + 2, " default ")) {
-			place->joint = GB_JOINT_EQUALS;
-			return is_quote(gb_named_at(text, p + 11)) && gb_guess_value(text, place, p + 11);
-		}
-		if (place->tail != GB_RX_PASSWORD)
-			return false;
-		at += gb_named_at(text, at + 2) == ')' ? 3 : 2;
-		return (value = gb_joint_method(text, at)) != NULL && guess_written(text, place, value);
-	}
+	if (c == '(' && at == p && gb_named_at(text, p + 1) == ')')
+		return place->tail != GB_RX_KEY && guess_called(text, place, p + 2);
 	/* config pypi-token.pypi x */
 	if (c == '.' && at == p && !text->cut) {
 		for (at++; at - p < TYPE_MAX && isalnum(gb_named_at(text, at));)

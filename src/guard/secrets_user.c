@@ -145,7 +145,7 @@ static bool find_pair(struct gb_named *text, const uint8_t *p, struct gb_argumen
 static bool find_attached(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	const uint8_t *from = p;
 	int c;
-	while (p - from < ARGUMENT_MAX && (c = gb_named_at(text, p)) > ' ')
+	while (p - from < ARGUMENT_MAX && gb_named_at(text, p) > ' ')
 		p++;
 	c = gb_named_at(text, p + 1);
 	if (p == from || gb_named_at(text, p) != ' ' || (c != '-' && c != '/') ||
