@@ -84,7 +84,8 @@ static const struct gb_value *session_hosts(const struct gb_agent_run *run) {
 		   : NULL;
 }
 
-/* In the network tier: the hosts of the request; else those that its session was opened with; else those of the settings. */
+/* In the network tier: the hosts of the request; without any, those that its session was opened with; without a
+ * session, those of the settings. */
 static const struct gb_value *hosts(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
 	*ret_ok = true;

@@ -221,7 +221,8 @@ static bool is_in_a_cells_group(pid_t pid) {
 	return in;
 }
 
-/* Until @pid is in a cell's group or has ended. A cell that the pool prepares joins its group a moment after it exists. */
+/* Until @pid is in a cell's group or has ended. A cell that is being prepared joins its group a moment after
+ * it was created. */
 static bool joins_a_cells_group(pid_t pid) {
 	enum { HANGS_MS = 60000 };
 	for (int i = 0; i < HANGS_MS; i++) {

@@ -338,7 +338,8 @@ void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n) {
 		snprintf(text, n, "closed its control socket");
 	else if (info.si_code == CLD_EXITED && info.si_status == LOADER_FAILED)
 		snprintf(text, n,
-		    "could not be loaded: a library is missing here, such as the libpython that it was built for");
+		    "could not be loaded: a library is missing here, such as the libpython that it was built "
+		    "for");
 	else if (info.si_code == CLD_EXITED)
 		snprintf(text, n, "exited with status %d", info.si_status);
 	else
