@@ -45,8 +45,7 @@ static void print_commands(void) {
 }
 
 /* @filename may be NULL. In stack traces a piece has its number in this loop: questions about completeness and
- * completion
- * are runs of the session, too, which have numbers there. */
+ * completion are runs of the session, too, which have numbers there. */
 static void execute(struct loop *loop, const char *source, size_t n, const char *filename) {
 	snprintf(loop->piece, sizeof loop->piece, "input[%u]", ++loop->n_pieces);
 	loop->options.filename = filename ? filename : loop->piece;
