@@ -8,12 +8,12 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "egress/authorities.h"
 #include "egress/client.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "glovebox/errors.h"
-#include "sandbox/worker.h"
 
 enum {
 	RECORDS_MAX = 1200,

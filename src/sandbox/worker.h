@@ -40,17 +40,6 @@ struct gb_worker {
 /* Whether its cells are of the network tier: their network reaches hosts. From .init on. */
 bool gb_worker_has_network(void);
 
-/* Certificates of authorities, in a room with a network: those of the system, and that of intercepted connections. */
-#define GB_AUTHORITIES "/etc/ssl/certs/ca-certificates.crt"
-/* Variables by which TLS libraries and programs find them: NAME(variable). */
-#define GB_AUTHORITY_VARIABLES(NAME)                                                                         \
-	NAME("SSL_CERT_FILE")                                                                                \
-	NAME("CURL_CA_BUNDLE")                                                                               \
-	NAME("GIT_SSL_CAINFO")                                                                               \
-	NAME("REQUESTS_CA_BUNDLE")                                                                           \
-	NAME("NODE_EXTRA_CA_CERTS")                                                                          \
-	NAME("DENO_CERT")
-
 /* The fetch channel of a cell in an empty room, if it is of the network tier: see egress/fetch.h. */
 enum { GB_FD_FETCH = 4 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "egress/authorities.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/post.h"

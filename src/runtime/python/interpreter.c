@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "egress/authorities.h"
 #include "runtime/python/bridge.h"
 #include "runtime/python/codec.h"
 #include "runtime/python/heap.h"

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "egress/authorities.h"
 #include "egress/protocol.h"
-#include "sandbox/worker.h"
 
 /* The first device of a network namespace. */
 enum { LOOPBACK_INDEX = 1 };
