@@ -119,11 +119,6 @@ class AsyncSession:
         """Set whether the session is trusted, or add tokens that its code has cost."""
         return await self._ask("session_update", trusted=trusted, addTokens=add_tokens)
 
-    async def expose(self, port: int, on: Optional[int] = None) -> SessionInfo:
-        """Listen on 127.0.0.1 of the host, on the port ``on`` or a free one (see ``exposed``), and connect to a server
-        that listens on ``port`` inside the session. Needs a session that was opened with ``net``."""
-        return await self._ask("session_expose", port=port, on=on)
-
     async def kill(self, reason: Optional[str] = None) -> SessionInfo:
         """End the session, with its runs."""
         return await self._ask("session_kill", **reason_field(reason))

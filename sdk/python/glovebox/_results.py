@@ -138,12 +138,11 @@ class SessionInfo:
     trusted: bool = False
     profile: Optional[str] = None
     net: Optional[str] = None
-    exposed: List[Dict[str, int]] = dataclasses.field(default_factory=list)
-    """Ports on 127.0.0.1 of the host (``on``) that lead to ports inside it (``port``)."""
     reason: Optional[str] = None
     prompt: Optional[str] = None
     attached: bool = False
     exposed: Sequence[Mapping[str, Json]] = ()
+    """What leads to ports inside it (``port``): ports on 127.0.0.1 of the host (``on``), unix sockets (``path``)."""
 
 
 def read_pending(message: Mapping[str, Json]) -> Pending:

@@ -37,12 +37,14 @@ class CodeSandbox(Protocol):
     @property
     def id(self) -> str:
         """Unique among all sandboxes of the process."""
+        ...
 
     @property
     def language(self) -> str: ...
 
     def execute(self, request: CodeRequest) -> Result:
         """Run ``request.code``, and return the six keys of code.execute. An error of the code is a result."""
+        ...
 
     def describe(self) -> Optional[Dict[str, Any]]:
         """Its properties, with ``sandbox_id`` and ``language``; None if it has ended."""
@@ -56,9 +58,11 @@ class CodeBackend(Protocol):
 
     def execute(self, request: CodeRequest) -> Result:
         """Run the code in a fresh sandbox, as CodeSandbox.execute."""
+        ...
 
     def create(self, request: CodeRequest) -> CodeSandbox:
         """Make a sandbox; raises BackendError if it cannot."""
+        ...
 
     def close(self) -> None:
         """End everything that this backend has made."""

@@ -32,6 +32,7 @@ class Remote(Protocol):
 
     def run(self, code: str, seconds: float) -> Iterable[Event]:
         """The events of an execution: objects with ``type`` stdout, stderr, result or error."""
+        ...
 
     def is_running(self) -> bool: ...
     def kill(self) -> None: ...
@@ -255,13 +256,14 @@ class E2BSandbox:
 class E2BBackend:
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         find = configuration.get("secret")
-        key = find("E2B_API_KEY") if callable(find) else os.environ.get("E2B_API_KEY")
+        found = find("E2B_API_KEY") if callable(find) else os.environ.get("E2B_API_KEY")
+        key = str(found) if found else ""
         if not key:
             raise BackendError("sandbox_mode: e2b needs a key: set the environment variable E2B_API_KEY, or secrets.E2B_API_KEY")
         own = configuration.get("e2b")
         own = own if isinstance(own, Mapping) else {}
         domain = str(own.get("domain") or os.environ.get("E2B_DOMAIN") or DOMAIN)
-        self._key: str = key
+        self._key = key
         self._options: Dict[str, Any] = {
             "domain": domain,
             "api_url": str(own.get("api_url") or os.environ.get("E2B_API_URL") or f"https://api.{domain}").rstrip("/"),

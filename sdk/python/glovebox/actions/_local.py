@@ -32,10 +32,10 @@ def plain(value: Any) -> Any:
 class _Names:
     """Functions and promises of code are text here: the sandbox that they belong to has ended."""
 
-    def import_function(self, number: int, is_own: bool) -> Any:
+    def import_function(self, number: int, from_sandbox: bool) -> Any:
         return "[function]"
 
-    def import_promise(self, number: int, is_own: bool) -> Any:
+    def import_promise(self, number: int, from_sandbox: bool) -> Any:
         return "[promise]"
 
 
@@ -113,7 +113,7 @@ class LocalBackend:
         """The result of one action. Errors of the connection are results."""
         try:
             self._mask(box, secrets)
-            return read_result(box._call_tool(name, arguments, None).result())
+            return read_result(box._call_tool(name, arguments, None).future.result())
         except GloveboxError as error:
             return failure(f"{error.code}: {error}")
 
