@@ -18,7 +18,8 @@ static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb
 	    "a client can decide on requests of executor and actions only");
 }
 
-/* A hello that enables a face is answered when the stores of the gate are open. */
+/* A hello that enables a face is answered when the stores of the gate are open. Until then, the messages behind it,
+ * which count on it, are not read. */
 struct gb_hello {
 	struct gb_client *client; /* NULL: it is gone */
 	uint64_t request;
@@ -38,6 +39,8 @@ static void on_served(bool ok, const struct gb_err *err, void *data) {
 		gb_reject(&rejection, GB_CODE_REFUSED, "%s", err->message);
 		gb_rpc_reply_error(client, &rejection);
 	}
+	if (client)
+		gb_rpc_resume(client);
 	free(hello);
 }
 
@@ -49,6 +52,8 @@ static bool serve_embedder(
 	*hello = (struct gb_hello){client, request, decides};
 	client->hello = hello;
 	gb_service_serve_embedder(client->server->service, on_served, hello);
+	if (client->hello) /* not answered at once */
+		gb_lines_pause(&client->lines);
 	return true;
 }
 

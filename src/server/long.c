@@ -66,8 +66,7 @@ static void finish(struct gb_long_message *it) {
 	if (!client)
 		return;
 	client->long_message = NULL;
-	if (!client->blocked)
-		gb_lines_resume(&client->lines);
+	gb_rpc_resume(client);
 }
 
 /* --- handling --- */

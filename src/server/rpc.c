@@ -83,6 +83,11 @@ void gb_rpc_hold(struct gb_client *client, bool held) {
 			gb_execution_hold(((struct gb_rpc_run *)entry)->execution, held);
 }
 
+void gb_rpc_resume(struct gb_client *client) {
+	if (!client->blocked && !client->long_message && !client->hello)
+		gb_lines_resume(&client->lines);
+}
+
 /* --- starting --- */
 
 bool gb_rpc_refuse(const struct gb_err *err, struct gb_rejection *rejection) {

@@ -42,7 +42,7 @@ struct gb_client {
 	struct gb_list results;               /* that are being written on threads: results.c */
 	size_t results_bytes;                 /* memory of their values */
 	struct gb_sandboxes *sandboxes;       /* of code.sandbox; or NULL */
-	struct gb_hello *hello;               /* that is not answered yet; or NULL */
+	struct gb_hello *hello;               /* its input is paused until that is answered; or NULL */
 	bool blocked;                         /* has too much unread output: its runs are paused */
 	bool held;                            /* the terminals that it is attached to are paused */
 	bool ended;                           /* its input has ended, and its runs were ended */
@@ -73,12 +73,12 @@ void gb_rpc_handle(
  * added. */
 struct gb_rpc_run *gb_rpc_new_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection);
-void gb_rpc_free_run(struct gb_rpc_run *run);
-/* Its result is sent: release its execution, and free it. */
-void gb_rpc_forget(struct gb_rpc_run *run);
 /* The same, and fill in the request of a RUN, EXECUTE or INPUT. */
 struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection);
+void gb_rpc_free_run(struct gb_rpc_run *run);
+/* Its result is sent: release its execution, and free it. */
+void gb_rpc_forget(struct gb_rpc_run *run);
 /* Takes the execution. False if memory is exhausted. */
 bool gb_rpc_add_run(struct gb_rpc_run *run, struct gb_execution *execution, struct gb_rejection *rejection);
 /* Convert an error of a submission. Returns false. */
@@ -89,6 +89,8 @@ void gb_rpc_reply_error(struct gb_client *client, struct gb_rejection *rejection
 void gb_rpc_end(struct gb_client *client);
 /* Pause or resume all its runs. */
 void gb_rpc_hold(struct gb_client *client, bool held);
+/* Read the client's messages again, unless something else still pauses them. */
+void gb_rpc_resume(struct gb_client *client);
 
 /* --- long.c --- */
 

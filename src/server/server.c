@@ -29,8 +29,8 @@ static void update_blocked(struct gb_client *client) {
 	gb_rpc_hold(client, blocked);
 	if (blocked)
 		gb_lines_pause(&client->lines);
-	else if (!client->long_message)
-		gb_lines_resume(&client->lines);
+	else
+		gb_rpc_resume(client);
 }
 
 static void on_line(struct gb_lines *lines, const char *line, size_t n) {
