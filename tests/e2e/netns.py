@@ -156,7 +156,7 @@ class World:
 
 
 def http(stream):
-    """Answers every request with its first line and Host, and keeps the connection open."""
+    """Answers every request with its Host, and keeps the connection open unless the request says otherwise."""
     buffer = b""
     while True:
         while b"\r\n\r\n" not in buffer:
@@ -173,6 +173,8 @@ def http(stream):
         buffer = buffer[length:]
         body = b"SERVED " + fields.get(b"host", b"?") + b"\n"
         stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        if fields.get(b"connection") == b"close":
+            return
 
 
 def echo(stream):

@@ -42,11 +42,24 @@ def connect(host, port, family=socket.AF_UNSPEC):
     raise error
 
 
+def is_whole(data):
+    """Whether an answer of HTTP is complete. Of other protocols, each piece is."""
+    head, end, body = data.partition(b"\r\n\r\n")
+    lengths = [line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+    return not data.startswith(b"HTTP/") or (end and len(body) >= int((lengths or [b"0"])[0]))
+
+
 def read(stream):
+    """An answer, which may arrive in pieces."""
+    data = b""
     try:
-        return stream.recv(4096)
+        while piece := stream.recv(4096):
+            data += piece
+            if is_whole(data):
+                break
+        return data
     except ConnectionError as error:
-        return type(error).__name__.encode()
+        return data or type(error).__name__.encode()
 
 
 def send(host, port, data):
@@ -78,7 +91,7 @@ def tls(host, name, port=443):
     context.verify_mode = ssl.CERT_NONE
     with connect(host, port) as stream, context.wrap_socket(stream, server_hostname=name) as secure:
         secure.sendall(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        return served(secure.recv(4096))
+        return served(read(secure))
 
 
 def hello(name, more=b""):

@@ -238,7 +238,7 @@ async def main():
     secure = ssl.create_default_context(cafile='ca.pem') if url.scheme == 'https' else None
     reader, writer = await asyncio.open_connection(url.hostname, 443 if secure else 80, ssl=secure)
     writer.write(b'GET / HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n' % url.hostname.encode())
-    print((await reader.read(4000)).decode())
+    print((await reader.read()).decode())
 try:
     await main()
 except Exception as e:
@@ -249,7 +249,7 @@ CLIENTS = {
     "wget": ("shell", "wget -qO- --tries=1 --ca-certificate=ca.pem URL 2>&1"),
     "bash": ("shell", "h=URL; h=${h#http://}; h=${h%/}; { exec 3<>/dev/tcp/$h/80 && printf 'GET / HTTP/1.1\\r\\nHost: "
                       "%s\\r\\nConnection: close\\r\\n\\r\\n' $h >&3 && head -4 <&3; } 2>&1"),
-    "git": ("shell", "export GIT_TERMINAL_PROMPT=0; git -c http.sslCAInfo=/box/ca.pem ls-remote URL/x.git 2>&1"),
+    "git": ("shell", "export GIT_TERMINAL_PROMPT=0; export GIT_SSL_CAINFO=/box/ca.pem; git ls-remote URL/x.git 2>&1"),
     "openssl": ("shell", "h=URL; h=${h#https://}; h=${h%/}; printf 'GET / HTTP/1.0\\r\\nHost: %s\\r\\n\\r\\n' $h | openssl "
                          "s_client -quiet -ign_eof -CAfile ca.pem -verify_return_error -servername $h -connect $h:443 2>&1"),
     "perl": ("shell", "perl -MIO::Socket::INET -e '($h) = \"URL\" =~ m{http://([^/]+)}; $s = IO::Socket::INET->new("
@@ -404,7 +404,7 @@ def test_agents():
     done = glovebox(*arguments, allowlist=[], settings=settings + state)
     tap.ok("the network tier of agents needs hosts", done.returncode == 3 and "network.allowlist" in done.stdout, done)
     read = f"(await (await fetch('http://{GOOD}/')).text()).trim()"
-    done = glovebox("execute", "--tier", "network", "-e", read, settings=settings + state)
+    done = glovebox("execute", "--tier", "network", "-e", f"console.log({read})", settings=settings + state)
     tap.ok("JavaScript of agents fetches in the network tier", f"SERVED {GOOD}" in done.stdout, done)
     done = glovebox("execute", "-l", "python", "--json", "-e", code, settings=settings + state)
     tap.ok("the isolated tier of agents has no network", "SERVED" not in done.stdout and "no network" in done.stdout, done)
@@ -432,7 +432,7 @@ def test_agents():
     tap.ok("its record has the tier and the hosts", record["tier"] == "network" and
            GOOD in record["permissions"]["hosts"], record)
     shown = audit("show", str(record["seq"]))
-    tap.ok("audit show prints each attempt", f"allowed {GOOD}:80, sent" in shown and
+    tap.ok("audit show prints each attempt", f"allowed {GOOD}:80, GET /, status 200, sent" in shown and
            f"denied {EVIL}: no rule allows this host" in shown, shown)
     tap.ok("audit list finds a host", "python" in audit("list", "--host", EVIL), audit("list"))
     tap.ok("audit list finds no other host", "no such records" in audit("list", "--host", "evil.exampl"), "")
