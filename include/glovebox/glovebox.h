@@ -77,6 +77,8 @@ struct gb_engine_options {
 	const char *const *addresses;
 	size_t n_addresses;
 	const char *proxy; /* "host:port" of an HTTP proxy for all connections of runs; or NULL */
+	/* Path of a file of certificates in PEM format: authorities that code and glovebox-egress trust as well; or NULL */
+	const char *authorities;
 	/* For callers with threads: called with a part of the engine's work that takes long: on about @bytes of data,
 	 * such as decoding a value of many megabytes, or, if @bytes is 0, the start of a process, which mostly waits.
 	 * Let another thread call gb_task_run(@task), once, and return true; the event that the work is part of comes

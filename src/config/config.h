@@ -143,7 +143,7 @@ struct gb_config {
 	} secrets;
 	struct {
 		struct gb_config_list allowlist;
-		const char *proxy;
+		const char *proxy, *authorities;
 		unsigned max_connections;
 		uint64_t sent_bytes, received_bytes;
 		uint64_t connect_ms, idle_ms;

@@ -213,6 +213,8 @@ const struct gb_setting gb_settings[] = {
     {"network.proxy", GB_SETTING_HOST, AT(network.proxy), "",
 	.help = "HTTP proxy for all connections of code, as host:port (port 8080 if none is named); \"\": "
 		"connect directly"},
+    {"network.authorities", GB_SETTING_PATH, AT(network.authorities), "",
+	.help = "file of certificates (PEM): authorities that code of the network tier trusts as well"},
     {"network.maxConnections", GB_SETTING_COUNT, AT(network.max_connections), "1000", RANGE(1, 1000000),
 	TIGHTEN(LOWER), .help = "connections of one run"},
     {"network.maxSent", GB_SETTING_SIZE, AT(network.sent_bytes), "64M", RANGE(1, 1024 * GB), TIGHTEN(LOWER),

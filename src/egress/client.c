@@ -28,7 +28,7 @@ enum {
 
 struct gb_egress {
 	struct gb_egress_options options;
-	char *program, *proxy;
+	char *program, *proxy, *authorities;
 	struct gb_source source, timer, death;
 	int control, timer_fd, pidfd;
 	pid_t pid;
@@ -77,6 +77,9 @@ static void handle(
 	struct gb_egress_record record;
 	switch ((enum gb_egress_notice_kind)notice->kind) {
 	case GB_EGRESS_READY:
+		egress->problem[0] = '\0';
+		egress->answered = true;
+		break;
 	case GB_EGRESS_PONG:
 		egress->answered = true;
 		break;
@@ -152,7 +155,8 @@ static bool receive_all(struct gb_egress *egress) {
 	while (egress->control >= 0) {
 		struct gb_egress_notice notice;
 		const ssize_t n = recv(egress->control, message, sizeof message, MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
+		/* A process that ends before it has read everything: what it has sent can still be read. */
+		if (n < 0 && (errno == EINTR || errno == ECONNRESET))
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return true;
@@ -187,7 +191,8 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 }
 
 static bool spawn(struct gb_egress *egress, int control, struct gb_err *err) {
-	char *const argv[] = {(char *)"glovebox-egress", NULL};
+	char *const argv[] = {
+	    (char *)"glovebox-egress", *egress->authorities ? egress->authorities : NULL, NULL};
 	char *const environment[] = {NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -264,10 +269,11 @@ bool gb_egress_create(const struct gb_egress_options *options, struct gb_egress 
 	egress->options = *options;
 	egress->program = strdup(options->program);
 	egress->proxy = strdup(options->proxy ? options->proxy : "");
+	egress->authorities = strdup(options->authorities ? options->authorities : "");
 	egress->control = egress->timer_fd = egress->pidfd = -1;
 	egress->source.fd = egress->timer.fd = -1;
 	gb_list_init(&egress->links);
-	if (egress->program && egress->proxy) {
+	if (egress->program && egress->proxy && egress->authorities) {
 		*ret = egress;
 		return true;
 	}
@@ -281,7 +287,12 @@ void gb_egress_destroy(struct gb_egress *egress) {
 	close_process(egress);
 	free(egress->program);
 	free(egress->proxy);
+	free(egress->authorities);
 	free(egress);
+}
+
+const char *gb_egress_problem(const struct gb_egress *egress) {
+	return egress->problem;
 }
 
 int gb_egress_pid(const struct gb_egress *egress) {

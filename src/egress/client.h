@@ -29,6 +29,8 @@ struct gb_egress_options {
 	struct gb_loop *loop; /* outlives the client */
 	const char *program;  /* path of glovebox-egress */
 	const char *proxy;    /* "host:port" of an HTTP proxy for all connections; NULL or empty: none */
+	/* Path of a file of certificates: servers of these authorities are trusted as well; NULL or empty: none */
+	const char *authorities;
 	/* The process has died; links of cells that nothing uses yet are useless. After .on_lost of all links. */
 	void (*on_lost)(void *data);
 	void *data;
@@ -37,6 +39,8 @@ struct gb_egress_options {
 bool gb_egress_create(const struct gb_egress_options *options, struct gb_egress **ret, struct gb_err *err);
 /* Kills the process. All links were closed. NULL is fine. */
 void gb_egress_destroy(struct gb_egress *egress);
+/* Why the process could not start; "" if it did. */
+const char *gb_egress_problem(const struct gb_egress *egress);
 /* Its process, or 0: for tests. */
 int gb_egress_pid(const struct gb_egress *egress);
 

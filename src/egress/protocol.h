@@ -16,9 +16,9 @@ enum {
 	GB_EGRESS_SOCKETS = 96,
 	GB_EGRESS_SOCKETS6 = 4, /* more of them, for IPv6 */
 	GB_EGRESS_MESSAGE_MAX = 128 << 10,
-	/* Bytes of the certificate, as PEM, that a cell gets when its sockets were taken: that of the authority of
-	 * intercepted connections. */
-	GB_EGRESS_AUTHORITY_MAX = 4 << 10,
+	/* Bytes of the certificates, as PEM, that a cell gets when its sockets were taken: that of the authority of
+	 * intercepted connections, and those that the owner has added. */
+	GB_EGRESS_AUTHORITY_MAX = 64 << 10,
 };
 
 /* Code sees an allowed name at an address of this network, which is local to its own network namespace. */

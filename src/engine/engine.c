@@ -128,7 +128,8 @@ static bool open_engine(
 	    !keep_text(&engine->shell, options->shell, err) ||
 	    !keep_text(&engine->node, options->node, err) || !keep_text(&engine->deno, options->deno, err) ||
 	    !keep_text(&engine->node_packages, options->node_packages, err) ||
-	    !keep_text(&engine->proxy, options->proxy, err))
+	    !keep_text(&engine->proxy, options->proxy, err) ||
+	    !keep_text(&engine->authorities, options->authorities, err))
 		return false;
 	if (!gb_runtimes_init(engine, options, err))
 		return false;
@@ -210,6 +211,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	free(engine->deno);
 	free(engine->node_packages);
 	free(engine->proxy);
+	free(engine->authorities);
 	free(engine);
 }
 

@@ -132,7 +132,7 @@ struct gb_engine {
 	struct gb_egress *egress;                        /* NULL until the first run in the network tier */
 	struct gb_host addresses[GB_HOST_ADDRESSES_MAX]; /* that runs in the network tier can be allowed */
 	size_t n_addresses;
-	char *proxy; /* or NULL */
+	char *proxy, *authorities; /* or NULL */
 	struct gb_profile profiles[GB_RUNTIME_NETWORK - GB_RUNTIME_PROFILES];
 	struct gb_question questions[GB_LANGUAGES];
 	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */

@@ -361,6 +361,7 @@ static void on_lost(struct gb_egress_link *link) {
 		return;
 	struct gb_reach *reach = run->reach;
 	const enum reach_state was = reach->state;
+	char reason[200];
 	struct gb_egress_record record = lost;
 	reach->n_dropped += was == REACH_ENDING;
 	add_record(reach, &record);
@@ -370,7 +371,11 @@ static void on_lost(struct gb_egress_link *link) {
 	}
 	reach->state = REACH_DONE;
 	let_go(reach);
-	if (was == REACH_BEGINNING)
+	const char *problem = gb_egress_problem(run->engine->egress);
+	if (was == REACH_BEGINNING && *problem) {
+		snprintf(reason, sizeof reason, "glovebox-egress does not start: %s", problem);
+		gb_run_fail(run, GB_DENIED, "Denied", GB_CODE_REFUSED, reason);
+	} else if (was == REACH_BEGINNING)
 		gb_run_fail(run, GB_FAILURE, "SandboxError", GB_CODE_SANDBOX_LOST,
 		    "glovebox-egress has ended before the run began");
 }
@@ -479,6 +484,7 @@ bool gb_network_init(struct gb_engine *engine, struct gb_err *err) {
 	const struct gb_egress_options options = {.loop = &engine->loop,
 	    .program = program,
 	    .proxy = engine->proxy,
+	    .authorities = engine->authorities,
 	    .on_lost = on_egress_lost,
 	    .data = engine};
 	return gb_egress_create(&options, &engine->egress, err);

@@ -63,6 +63,7 @@ bool gb_limits_engine_create(const struct gb_config *config, const struct gb_eng
 	all.deno = choose(options->deno, config->programs.deno);
 	all.node_packages = choose(options->node_packages, config->programs.node_packages);
 	all.proxy = options->proxy ? options->proxy : config->network.proxy;
+	all.authorities = choose(options->authorities, config->network.authorities);
 	const char **addresses = gb_arena_array(&arena, config->network.allowlist.n + 1, sizeof *addresses);
 	all.n_addresses = addresses ? find_addresses(&config->network.allowlist, addresses, &arena) : 0;
 	all.addresses = addresses;
@@ -74,8 +75,8 @@ bool gb_limits_engine_create(const struct gb_config *config, const struct gb_eng
 }
 
 void gb_limits_write_fixed(const struct gb_config *was, const struct gb_config *now, struct gb_buf *out) {
-	static const char *const fixed[] = {
-	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles"};
+	static const char *const fixed[] = {"programs.shell", "programs.node", "programs.deno",
+	    "programs.nodePackages", "python.profiles", "network.proxy", "network.authorities"};
 	bool any = false;
 	for (size_t i = 0; i < GB_COUNT(fixed); i++) {
 		enum gb_setting_unit unit;

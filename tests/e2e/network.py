@@ -390,6 +390,34 @@ def test_proxy(ca):
     tap.ok("an invalid proxy is an error", done.returncode != 0 and "network.proxy: expected a host" in done.stderr, done)
 
 
+def test_authorities(ca):
+    """Authorities that the owner has added, in the room and for requests of glovebox-egress."""
+    mixed = os.path.join(folder, "mixed.pem")
+    with open(mixed, "w") as file:
+        for name in ("ca.key", "ca.pem"):
+            with open(os.path.join(folder, name)) as part:
+                file.write(part.read())
+    ask = f"curl -sS https://{GOOD}/ 2>&1; grep -c PRIVATE /etc/ssl/certs/ca-certificates.crt"
+    fetch = f"(await (await fetch('https://{GOOD}/')).text()).trim()"
+    rule = f"GET {GOOD}/"
+    for settings, trusted in ((), False), ((f"network.authorities={ca}",), True), ((f"network.authorities={mixed}",), True):
+        result = run("shell", ask, settings=settings)
+        tap.ok(f"curl with {settings} {'trusts' if trusted else 'does not trust'} the authority, and sees no key",
+               ("SERVED" in result["stdout"]) == trusted and result["stdout"].endswith("0\n"), result)
+        result = run("python", get(GOOD).replace("http:", "https:"), settings=settings)
+        tap.ok("so does Python", ("SERVED" in result["stdout"]) == trusted, result)
+        done = glovebox("run", "--net", GOOD, "-e", fetch, settings=settings)
+        tap.ok("so does fetch", (done.stdout.strip() == f"SERVED {GOOD}") == trusted, done)
+        result = run("shell", ask, net=[rule], allowlist=[rule], settings=settings)
+        tap.ok("so do intercepted connections", ("SERVED" in result["stdout"]) == trusted, result)
+    for path, word in (("/no/such.pem", "cannot read"), (os.path.join(folder, "resolv.conf"), "no certificate")):
+        done = glovebox("run", "-l", "shell", "--net", GOOD, "-e", "true", settings=[f"network.authorities={path}"])
+        tap.ok(f"a file that has none is an error: {word}", done.returncode != 0 and word in done.stderr +
+               done.stdout and "network.authorities" in done.stderr + done.stdout, done)
+        done = glovebox("run", "-l", "shell", "-e", "echo fine", settings=[f"network.authorities={path}"])
+        tap.ok("runs without a network do not need it", done.stdout == "fine\n", done)
+
+
 def test_prompt():
     done = glovebox("prompt", "--set", "agent.enabled=true", allowlist=[GOOD, "*.wild.example"])
     tap.ok("the prompt for agents names the hosts", f"`{GOOD}`, `*.wild.example`." in done.stdout, done)
@@ -708,6 +736,7 @@ try:
     test_limits()
     test_many_rules()
     test_proxy(ca)
+    test_authorities(ca)
     test_prompt()
     test_agents()
     test_mcp()

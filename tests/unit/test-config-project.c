@@ -125,7 +125,8 @@ TEST(settings_that_a_project_file_cannot_set) {
 	static const char *const never[] = {"stateDir", "executor.workingDir", "e2b.apiKey",
 	    "secrets.patterns", "secrets.environment", "audit.directory", "audit.maxAge", "audit.maxSize",
 	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles",
-	    "energy.initial", "energy.maximum", "energy.rechargePerHour", "mcp.heartbeat", "network.proxy"};
+	    "energy.initial", "energy.maximum", "energy.rechargePerHour", "mcp.heartbeat", "network.proxy",
+	    "network.authorities"};
 	size_t n = 0;
 	for (size_t i = 0; i < gb_settings_count; i++)
 		n += gb_settings[i].project == GB_PROJECT_NEVER;

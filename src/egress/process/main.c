@@ -54,7 +54,7 @@ static void serve(void) {
 	}
 }
 
-int main(void) {
+int main(int argc, char **argv) {
 	const char *problem = NULL;
 	struct gb_err err = {0};
 	struct process *process = &gb_process;
@@ -65,8 +65,8 @@ int main(void) {
 	process->sockets_file = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
 	if (!gb_loop_init(&process->loop, &err))
 		fail(err.message);
-	if (!control_init(&problem) || !resolve_init(&problem) || !tls_init(&problem) ||
-	    !transfer_init(&problem))
+	if (!control_init(&problem) || !resolve_init(&problem) ||
+	    !tls_init(argc > 1 ? argv[1] : NULL, &problem) || !transfer_init(&problem))
 		fail(problem);
 	process->reserve_fd = gb_accept_reserve();
 	if (process->reserve_fd < 0)

@@ -174,7 +174,36 @@ static SSL_CTX *make_context(const SSL_METHOD *method) {
 	return context;
 }
 
-bool tls_init(const char **ret_problem) {
+/* The authorities that the owner has added: servers may have certificates of them, and cells are told of them. Only
+ * certificates are passed on, whatever else the file has. */
+static const char *add_own(const char *path) {
+	BIO *file = BIO_new_file(path, "r"), *pem = BIO_new(BIO_s_mem());
+	X509_STORE *store = SSL_CTX_get_cert_store(tls.client);
+	const char *problem = !file ? "cannot read the file of network.authorities" : NULL;
+	unsigned n = 0;
+	for (X509 *one; file && pem && (one = PEM_read_bio_X509(file, NULL, NULL, NULL)); n++) {
+		X509_STORE_add_cert(store, one);
+		PEM_write_bio_X509(pem, one);
+		X509_free(one);
+	}
+	char *text = NULL;
+	const long size = pem ? BIO_get_mem_data(pem, &text) : 0;
+	if (!problem && n == 0)
+		problem = "the file of network.authorities has no certificate in PEM format";
+	else if (!problem && tls.pem_n + (size_t)size > sizeof tls.pem)
+		problem = "the certificates of network.authorities are longer than 60 KiB";
+	if (!problem) {
+		memcpy(tls.pem + tls.pem_n, text, (size_t)size);
+		tls.pem_n += (size_t)size;
+		tls.is_trusting = true;
+	}
+	BIO_free(file);
+	BIO_free(pem);
+	ERR_clear_error();
+	return problem;
+}
+
+bool tls_init(const char *authorities, const char **ret_problem) {
 	static const unsigned char http[] = "\x08http/1.1";
 	*ret_problem = "make the authority of intercepted connections";
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 || !make_authority())
@@ -185,7 +214,12 @@ bool tls_init(const char **ret_problem) {
 		return false;
 	SSL_CTX_set_alpn_select_cb(tls.server, choose_protocol, NULL);
 	SSL_CTX_set_verify(tls.client, SSL_VERIFY_PEER, NULL);
-	/* Without it no server of an intercepted host is trusted. */
+	const char *problem = authorities ? add_own(authorities) : NULL;
+	if (problem) {
+		*ret_problem = problem;
+		return false;
+	}
+	/* Without it no server of an intercepted host is trusted, except those of authorities that were added. */
 	tls.bundle = open(X509_get_default_cert_file(), O_RDONLY | O_CLOEXEC);
 	if (tls.bundle < 0)
 		tls.bundle = open("/etc/ssl/certs/ca-certificates.crt", O_RDONLY | O_CLOEXEC);

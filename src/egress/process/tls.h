@@ -15,9 +15,10 @@
 struct tls;
 struct x509_store_st; /* of OpenSSL */
 
-/* Make the authority, and open the file of those that servers are checked against. Before the wall. */
-bool tls_init(const char **ret_problem);
-/* The certificate of the authority of this process, as PEM. */
+/* Make the authority, and open the file of those that servers are checked against. Before the wall. @authorities: path
+ * of a file with more of them, or NULL. */
+bool tls_init(const char *authorities, const char **ret_problem);
+/* The certificate of the authority of this process, and those that were added, as PEM. */
 struct gb_str tls_authority(void);
 
 /* The authorities that servers are checked with, which stay this module's; NULL if there are none. */

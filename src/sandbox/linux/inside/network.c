@@ -118,8 +118,8 @@ static bool copy_file(const char *from, int to) {
 	return n == 0;
 }
 
-/* The authorities of the system, and after them that of glovebox-egress, in a file of the cell's own that covers the
- * one of the system. /tmp, where the file is made, gets covered by the folder of the cell. */
+/* The authorities of the system, then those that glovebox-egress names, in a file of the cell's own that covers the one
+ * of the system. /tmp, where the file is made, gets covered by the folder of the cell. */
 static const char *add_authority(const char *pem, size_t n) {
 	static const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	struct stat st;
@@ -144,7 +144,7 @@ static const char *add_authority(const char *pem, size_t n) {
 }
 
 bool gb_network_pass(const struct gb_plan *plan, int fd, struct gb_wall_failure *ret_failure) {
-	char authority[GB_EGRESS_AUTHORITY_MAX];
+	static char authority[GB_EGRESS_AUTHORITY_MAX];
 	ssize_t got = 0;
 	const char *failed = fd < 0 ? "have a network" : set_addresses(plan);
 	failed = failed ? failed : pass_sockets(fd);
