@@ -21,6 +21,7 @@ CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x20000, 0x10000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 libc = ctypes.CDLL(None, use_errno=True)
+SILENT = object()  # as the addresses of a name: queries for it are not answered
 
 
 def must(result):
@@ -93,6 +94,8 @@ class World:
         self.asked.append(name)
         found = self.names.get(name)
         found = found(kind) if callable(found) else found
+        if found is SILENT:
+            return None
         family, code = {1: (socket.AF_INET, 1), 28: (socket.AF_INET6, 28)}.get(kind, (None, 0))
         records = [socket.inet_pton(family, a) for a in found or [] if family and (":" in a) == (kind == 28)]
         head = query[:2] + struct.pack(">HHHHH", 0x8580 | (0 if found is not None else 3), 1, len(records), 0, 0)
@@ -102,7 +105,9 @@ class World:
     def serve_names(self):
         while True:
             query, client = self.dns.recvfrom(1500)
-            self.dns.sendto(self.answer(query), client)
+            answer = self.answer(query)
+            if answer:
+                self.dns.sendto(answer, client)
 
     # --- servers
 

@@ -3,6 +3,7 @@
 
 const OPEN = 1, CANCEL = 2, HEAD = 3, FAIL = 4, DATA = 5, END = 6, CREDIT = 7;
 const WINDOW = 256 << 10, MESSAGE_DATA = 64 << 10, REDIRECTS_MAX = 20;
+const REQUESTS_MAX = 64;
 const DECODED_MAX = 256 << 20, RATIO_MAX = 200, RATIO_FROM = 8 << 20;
 const NO_BODY = -1, UNKNOWN_LENGTH = -2;
 
@@ -14,9 +15,15 @@ const liveRequests = () => requests.size;
 const countRequests = () => native.live(requests.size);
 const networkError = (reason) => new TypeError(`fetch failed: ${reason}`);
 
+// Those that wait until glovebox-egress takes another request.
+let waiting = [];
+const nextPlace = () => new Promise((resolve) => waiting.push(resolve));
+
 const endRequest = (request) => {
-	if (requests.delete(request.id))
+	if (requests.delete(request.id)) {
 		countRequests();
+		waiting.shift()?.();
+	}
 	request.over = true;
 };
 
@@ -73,6 +80,18 @@ const endRequests = (reason) => {
 		abortRequest(request, networkError(reason));
 };
 const onLost = () => endRequests('the network of the sandbox was lost');
+
+// The run has ended: promises of its requests stay as they are, since a rejection would fail the next run of the session.
+const dropRequests = () => {
+	for (const request of requests.values()) {
+		native.send(CANCEL, request.id);
+		request.over = true;
+		request.error = networkError('the run that made the request has ended');
+	}
+	requests.clear();
+	waiting = [];
+	countRequests();
+};
 
 // --- bodies of requests
 
@@ -664,6 +683,12 @@ const followRedirect = (state, response, headers) => {
 
 const fetchHTTP = async (state, headers, controller) => {
 	for (;;) {
+		while (requests.size >= REQUESTS_MAX && !controller.aborted)
+			await nextPlace();
+		if (controller.aborted) {
+			waiting.shift()?.();
+			throw networkError('the request was aborted');
+		}
 		const request = makeRequest(state, headers, controller), head = await request.head.promise;
 		const response = makeResponse(state, request, head);
 		if (!REDIRECT_STATUS.includes(response.status) || state.redirect === 'manual')
@@ -706,11 +731,12 @@ const unread = new FinalizationRegistry((request) => {
 
 const startFetch = async (request) => {
 	const given = stateOfRequest(request), signal = signalOfRequest(request);
-	const state = {...given, hops: 0}, controller = {request: null}, aborted = deferred();
+	const state = {...given, hops: 0}, controller = {request: null, aborted: false}, aborted = deferred();
 	handled(aborted.promise);
 	let response = null;
 	followSignal(signal, (reason) => {
 		aborted.reject(reason);
+		controller.aborted = true;
 		if (controller.request)
 			abortRequest(controller.request, reason);
 		if (given.body?.stream && coreOf(given.body.stream).state === 'readable')

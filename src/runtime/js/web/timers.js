@@ -77,6 +77,6 @@ return {
 	end() {
 		timers.clear();
 		scheduleTimers();
-		endRequests('the run that made the request has ended');
+		dropRequests();
 	},
 };
