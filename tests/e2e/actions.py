@@ -103,6 +103,24 @@ def _():
     other.close()
 
 
+@tap.test("calls that are sent with the hello, before its answer, run")
+def _():
+    other = Server(hello=False)
+    other.send(type="hello", request=1, decides=["actions"])
+    for _ in range(3):
+        other.start("code.execute", {"code": "6*7"})
+    assert other.read()["type"] == "embedder"
+    for _ in range(3):
+        assert json.loads(other.read()["output"])["return_value"] == 42
+    other.close()
+    # The same, as the last lines of the input.
+    lines = [{"type": "hello", "request": 1, "decides": ["actions"]},
+             {"type": "tool", "run": 1, "name": "code.sandbox", "arguments": {"action": "list"}}]
+    done = subprocess.run([GLOVEBOX, "stdio"], input="".join(json.dumps(line) + "\n" for line in lines), capture_output=True,
+                          text=True, env=server.env, check=True)
+    assert json.loads(json.loads(done.stdout.splitlines()[-1])["output"])["success"], done
+
+
 @tap.test("with agents enabled, but without hello, a person is asked")
 def _():
     other = Server("agent: {enabled: true}", hello=False)
