@@ -202,6 +202,7 @@ class Details(Case):
     def test_unknown_keywords_are_ignored_and_nothing_raises(self):
         self.assert_ok(self.engine.execute("1", config={}, node="n", graph=object(), colour=3), 1)
         self.assertEqual(self.engine.execute()["error"], "code is required")
+        self.assert_ok(self.engine.execute(""))
         self.assertEqual(self.engine.execute(3)["error"], "code must be text, not int")
         self.assert_error(self.engine.execute("1", timeout="soon"), "timeout must be a number")
         self.assertEqual(self.engine.sandbox("execute", code="1")["error"], "sandbox_id is required")

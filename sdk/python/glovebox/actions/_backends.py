@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol
+
+from glovebox.actions._settings import shown
 
 __all__ = ["CodeBackend", "CodeRequest", "CodeSandbox", "BackendError", "Result", "create_backend", "failure", "names",
            "register_backend"]
@@ -18,7 +19,7 @@ class CodeRequest:
 
     language: str = "python"
     code: str = ""
-    mode: str = "restricted"
+    mode: Optional[str] = None
     timeout: Optional[float] = None
     max_memory_mb: Optional[float] = None
     max_output_bytes: Optional[int] = None
@@ -74,26 +75,22 @@ class BackendError(Exception):
 
 Factory = Callable[[Mapping[str, Any]], CodeBackend]
 
-_lock = threading.Lock()
 _factories: Dict[str, Factory] = {}
 
 
 def register_backend(mode: str, factory: Factory) -> None:
     """Add a value of ``sandbox_mode``. ``factory`` gets the settings (``settings.code``, and ``secrets``) of the workflow."""
-    with _lock:
-        _factories[mode] = factory
+    _factories[mode] = factory
 
 
 def names() -> List[str]:
-    with _lock:
-        return sorted(_factories)
+    return sorted(list(_factories))
 
 
 def create_backend(mode: str, settings: Mapping[str, Any]) -> CodeBackend:
-    with _lock:
-        factory = _factories.get(mode)
+    factory = _factories.get(mode)
     if factory is None:
-        raise BackendError(f"sandbox_mode: {mode!r} is not known; known are {', '.join(names())}")
+        raise BackendError(f"sandbox_mode: {shown(mode)} is not known; known are {', '.join(names())}")
     return factory(settings)
 
 

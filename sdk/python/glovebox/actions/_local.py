@@ -7,9 +7,11 @@ import datetime
 import json
 import os
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Set, Tuple
 
 from glovebox import Glovebox, GloveboxError
+from glovebox._connection import Connection
+from glovebox._run import ToolCall
 from glovebox._values import Decoder, Encoder, Json
 from glovebox.actions._backends import BackendError, CodeRequest, Result, failure
 
@@ -62,7 +64,8 @@ def arguments_of(request: CodeRequest) -> Dict[str, Json]:
 
 class LocalSandbox:
     def __init__(self, backend: "LocalBackend", box: Glovebox, sandbox_id: str, request: CodeRequest) -> None:
-        self._backend, self._box, self._request = backend, box, request
+        self._backend, self._box = backend, box
+        self._lock = threading.Lock()  # one code at a time: the server limits how many wait
         self.id = sandbox_id
         self.language = request.language
 
@@ -72,8 +75,9 @@ class LocalSandbox:
             arguments.pop(fixed, None)
         if request.language == self.language:
             arguments.pop("language")
-        return self._backend.call(self._box, "code.sandbox", {
-            "action": "execute", "sandbox_id": self.id, "code": request.code, **arguments}, request.secrets)
+        with self._lock:
+            return self._backend.call(self._box, "code.sandbox", {
+                "action": "execute", "sandbox_id": self.id, "code": request.code, **arguments}, request.secrets)
 
     def describe(self) -> Optional[Dict[str, Any]]:
         return self._backend.described(self._box).get(self.id)
@@ -90,30 +94,42 @@ class LocalBackend:
         self._box: Optional[Glovebox] = None
         self._pid = 0
         self._closed = False
-        self._masked: List[Tuple[str, str]] = []
+        self._masking = threading.Lock()
+        self._masked_by: Optional[Connection] = None
+        self._masked: Set[Tuple[str, str]] = set()
 
     def box(self) -> Glovebox:
         with self._lock:
             if self._closed:
                 raise BackendError("the engine has ended")
             if self._box is None or self._pid != os.getpid():
-                self._box, self._pid, self._masked = Glovebox(decides=["actions"]), os.getpid(), []
+                self._box, self._pid = Glovebox(decides=["actions"]), os.getpid()
             return self._box
 
-    def _mask(self, box: Glovebox, secrets: Mapping[str, str]) -> None:
-        for name, value in secrets.items():
-            with self._lock:
-                known = (name, value) in self._masked
-                if not known:
-                    self._masked.append((name, value))
-            if not known and len(value.encode()) >= SECRET_MIN:
-                box.add_secret(name, value)
+    def _mask(self, connection: Connection, secrets: Mapping[str, str]) -> None:
+        """A server that has been started anew knows no secrets. No code starts on it before it does."""
+        if not secrets:
+            return
+        with self._masking:
+            if self._masked_by is not connection:
+                self._masked_by, self._masked = connection, set()
+            for name, value in secrets.items():
+                if (name, value) in self._masked or len(value.encode()) < SECRET_MIN:
+                    continue
+                try:
+                    connection.ask("secret_add", {"name": name, "value": value}).result()
+                except GloveboxError as error:
+                    raise GloveboxError(error.code, f"secrets.{name}: {error}") from None
+                self._masked.add((name, value))
 
     def call(self, box: Glovebox, name: str, arguments: Mapping[str, Json], secrets: Mapping[str, str]) -> Result:
         """The result of one action. Errors of the connection are results."""
         try:
-            self._mask(box, secrets)
-            return read_result(box._call_tool(name, arguments, None).future.result())
+            connection = box._connect()
+            self._mask(connection, secrets)
+            call = ToolCall(box, None)
+            connection.start(call, "tool", {"name": name, "arguments": dict(arguments)})
+            return read_result(call.future.result())
         except GloveboxError as error:
             return failure(f"{error.code}: {error}")
 

@@ -69,29 +69,43 @@ def secret(engine: Any, name: str) -> Optional[str]:
     return os.environ.get(name) or None
 
 
+def is_absent(value: Any) -> bool:
+    """Nothing, or the empty text that a template makes of nothing."""
+    return value is None or isinstance(value, str) and value == ""
+
+
+def shown(value: Any) -> str:
+    """For messages."""
+    try:
+        text = ascii(value)
+    except Exception:  # of the value's own __repr__
+        text = type(value).__name__
+    return text if len(text) <= 100 else text[:100] + "…"
+
+
 def number(value: Any, name: str) -> Optional[float]:
-    """A number, or a text with one, as templates make; None and empty text: not given."""
-    if value is None or value == "":
+    """A number, or a text with one, as templates make; None: not given."""
+    if is_absent(value):
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{name} must be a number, not {type(value).__name__}")
     try:
         read = float(value)
-    except ValueError:
-        raise ValueError(f"{name} must be a number, not {value!r}") from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must be a number, not {shown(value)}") from None
     if not 0 <= read < float("inf"):
         raise ValueError(f"{name} must not be negative or infinite")
     return read
 
 
 def flag(value: Any, name: str) -> Optional[bool]:
-    if value is None or value == "":
+    if is_absent(value):
         return None
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
-    raise ValueError(f"{name} must be true or false, not {value!r}")
+    raise ValueError(f"{name} must be true or false, not {shown(value)}")
 
 
 def texts(value: Any, name: str) -> Optional[List[str]]:
