@@ -3,7 +3,6 @@
 
 GB_GLOVEBOX is the program. GB_MANY_KILLS processes are killed; GB_SOAK_SEED repeats the choices, not the timing."""
 import ctypes
-import glob
 import os
 import random
 import shutil
@@ -81,8 +80,9 @@ def wait_for_all():
 
 
 def groups_of(ids):
-    return [path for number in ids for path in glob.glob(f'/sys/fs/cgroup/**/glovebox.{number}.*', recursive=False)
-            + glob.glob(f'/sys/fs/cgroup/glovebox.{number}.*')]
+    """The control groups that these processes have made, at any depth."""
+    return [os.path.join(where, name) for where, names, _ in os.walk('/sys/fs/cgroup') for name in names
+            if name.startswith('glovebox.') and int(name.split('.')[1]) in ids]
 
 
 def files_below(folder):
@@ -100,7 +100,7 @@ def main():
     env = {**kept, 'HOME': folder, 'TMPDIR': folder + '/tmp', 'GLOVEBOX_STATE_DIR': folder + '/state',
            'GLOVEBOX_PATH': os.path.abspath(os.environ['GB_GLOVEBOX']), 'GB_SOAK_SEED': str(seed)}
     shared_memory = set(os.listdir('/dev/shm'))
-    before, slowest, late, n_up, left, groups = None, 0.0, 0, 0, 0, []
+    before, slowest, late, n_up, left, every = None, 0.0, 0, 0, 0, set()
     for number in range(kills + 1):
         process = subprocess.Popen([sys.executable, __file__, 'process', str(number)], stdout=subprocess.PIPE, env=env)
         # The first one shows which files a state folder has.
@@ -114,7 +114,7 @@ def main():
         process.stdout.close()
         process.returncode = -9
         left += ids is None
-        groups += groups_of(ids or [])
+        every.update(ids or [])
         if before is None:
             before = files_below(folder)
         slowest, late = max(slowest, took), late + (took > 1)
@@ -122,6 +122,7 @@ def main():
           f'times after more than a second')
     ok('no process is left', left == 0, left)
     ok('most processes were at work', n_up > kills / 2, n_up)
+    groups = groups_of(every)
     ok('no control group is left', not groups, groups)
     ok('no file is left', files_below(folder) == before, before, files_below(folder))
     ok('nothing is left in shared memory', not {name for name in os.listdir('/dev/shm') if 'glovebox' in name} - shared_memory)
