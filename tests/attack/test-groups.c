@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "../e2e/engine.h"
 #include "base/cleanup.h"

@@ -289,7 +289,8 @@ def check_pages(tree):
 def check_documentation(tree):
     dead = []
     for page in [*(tree / "share/doc/glovebox").rglob("*.md"), *(tree / "share/glovebox").rglob("README.md")]:
-        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
             if "://" not in link and not link.startswith("mailto:") and not (page.parent / link).exists():
                 dead.append((page.name, link))
     ok("each link of the installed documentation leads somewhere", not dead, dead)
