@@ -327,6 +327,16 @@ static void log_much(struct client *client, int run) {
 		client_expect(client, "log", run);
 }
 
+/* Wait until the service has the result of run 1 of the other client. The result itself is held. */
+static void wait_until_done(struct client *other) {
+	const struct gb_value *heard;
+	do {
+		client_say(other, "{\"type\":\"execution_list\",\"request\":1}");
+		heard = client_expect(other, "executions", -1);
+	} while (strcmp(text_at(heard, "executions.0.state"), "running") == 0);
+	CHECK_STR(text_at(heard, "executions.0.state"), "done");
+}
+
 static void check_logs(const struct gb_value *result) {
 	CHECK_INT(number_at(result, "result.result"), 1);
 	CHECK_INT(gb_value_count(at(result, "result.logs")), LOGS);
@@ -335,6 +345,7 @@ static void check_logs(const struct gb_value *result) {
 TEST(other_runs_settle_while_a_long_result_is_written) {
 	struct held held = start();
 	log_much(&held.a, 1);
+	wait_until_done(&held.b);
 	run_some(&held.b, 1);
 	CHECK(!has_line(&held.a));
 	/* The run has ended: messages about it are too late, and later runs of the client do not wait. */
@@ -350,6 +361,7 @@ TEST(other_runs_settle_while_a_long_result_is_written) {
 TEST(a_client_that_has_closed_its_input_gets_its_long_result) {
 	struct held held = start();
 	log_much(&held.a, 1);
+	wait_until_done(&held.b);
 	shutdown(held.a.out, SHUT_WR);
 	run_some(&held.b, 1);
 	release(&held);
