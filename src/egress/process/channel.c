@@ -56,12 +56,12 @@ bool channel_send(
 		memcpy(message + sizeof head, bytes, n);
 	if (!channel_is_blocked(channel) && send_now(channel, message, length))
 		return true;
+	listen_for(channel, GB_LOOP_IN | GB_LOOP_OUT);
 	if (kind == GB_FETCH_DATA)
 		return false;
 	gb_buf_append(&channel->queue, &length, sizeof length);
 	gb_buf_append(&channel->queue, message, length);
 	channel->over |= gb_buf_failed(&channel->queue);
-	listen_for(channel, GB_LOOP_IN | GB_LOOP_OUT);
 	return true;
 }
 
@@ -83,15 +83,9 @@ static void on_writable(struct channel *channel) {
 	send_queue(channel);
 	if (channel_is_blocked(channel))
 		return;
+	/* A body that must wait again listens again. */
 	listen_for(channel, GB_LOOP_IN);
 	gb_list_each(struct fetch, fetch, &channel->fetches, link) transfer_resume(fetch);
-	/* One that had to wait again. */
-	gb_list_each(struct fetch, fetch, &channel->fetches, link) {
-		if (fetch->down_paused && fetch->credit) {
-			listen_for(channel, GB_LOOP_IN | GB_LOOP_OUT);
-			break;
-		}
-	}
 }
 
 /* --- receiving --- */
