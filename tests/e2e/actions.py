@@ -70,6 +70,7 @@ class Server:
 
 
 server = Server()
+SANITIZED = os.environ.get("GB_SANITIZE", "none") != "none"
 
 
 def check_row(language, arguments, code, expected):
@@ -84,6 +85,9 @@ def check_row(language, arguments, code, expected):
 for row in TABLE.read_text().splitlines():
     if row and not row.startswith("#"):
         title, language, arguments, code, expected = row.split("\t")
+        if language == "python" and "max_memory_mb" in arguments and SANITIZED:
+            tap.ok(f"{language}: {title} # SKIP the malloc of a sanitizer is not counted", True)
+            continue
         tap.test(f"{language}: {title}")(
             lambda: check_row(language, json.loads(arguments), code.replace("\\n", "\n"), expected))
 
