@@ -114,12 +114,12 @@ struct gb_alarm {
 	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
-/* The version of a language. (version.c) */
-struct gb_question {
-	bool asked;
-	struct gb_run
-	    *run;        /* of a program of the machine with --version, until its pool is stopped; or NULL */
-	char answer[80]; /* of that program */
+/* The version of the interpreter of a language. (version.c) */
+struct gb_version_query {
+	bool started;
+	/* If the interpreter is a program of the machine: */
+	struct gb_run *run; /* runs it with --version; NULL before that, and after its pool is stopped */
+	char answer[80];    /* its output */
 };
 
 struct gb_engine {
@@ -134,7 +134,7 @@ struct gb_engine {
 	size_t n_addresses;
 	char *proxy, *authorities; /* or NULL */
 	struct gb_profile profiles[GB_RUNTIME_NETWORK - GB_RUNTIME_PROFILES];
-	struct gb_question questions[GB_LANGUAGES];
+	struct gb_version_query version_queries[GB_LANGUAGES];
 	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */
 	struct gb_source timer; /* a timerfd, so that the engine's one descriptor covers deadlines too */
 	int timer_fd;
@@ -257,8 +257,8 @@ bool gb_run_encode(struct gb_run *run, const struct gb_run_options *options, str
  * On failure the run is unchanged. */
 bool gb_run_launch(struct gb_run *run, struct gb_err *err);
 /* Start a run that executes the program of its language with --version, in a sandbox of @runtime. */
-bool gb_run_ask_version(struct gb_engine *engine, const struct gb_run_options *how, enum gb_runtime runtime,
-    struct gb_run **ret, struct gb_err *err);
+bool gb_run_query_version(struct gb_engine *engine, const struct gb_run_options *options,
+    enum gb_runtime runtime, struct gb_run **ret, struct gb_err *err);
 
 /* Interrupt a run because it waits for input. @message is the message of the result. */
 void gb_run_end_wait(struct gb_run *run, const char *message);

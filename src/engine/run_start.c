@@ -184,9 +184,9 @@ static bool launch_or_free(struct gb_run *run, struct gb_run **ret, struct gb_er
 	return true;
 }
 
-bool gb_run_ask_version(struct gb_engine *engine, const struct gb_run_options *how, enum gb_runtime runtime,
-    struct gb_run **ret, struct gb_err *err) {
-	struct gb_run *run = prepare(engine, how, true, err);
+bool gb_run_query_version(struct gb_engine *engine, const struct gb_run_options *options,
+    enum gb_runtime runtime, struct gb_run **ret, struct gb_err *err) {
+	struct gb_run *run = prepare(engine, options, true, err);
 	if (run)
 		run->runtime = runtime;
 	return launch_or_free(run, ret, err);

@@ -14,34 +14,38 @@ enum {
 	ARGUMENT_MAX = 128,
 	ECHO_MAX = 64,
 	TOKEN_MIN = 16,
-	WORD_MIN = 12 /* of a plain word that is encoded; shorter ones are users more often */
+	WORD_MIN =
+	    12 /* of a plain word that is piped into an encoder; a shorter one is more often a user name */
 };
 
+/* Where the secret is, relative to an argument that matches the option. The empty option matches every argument
+ * that does not begin with '-'. */
 enum form {
-	ATTACHED,  /* -psecret */
-	EITHER,    /* -psecret or -p secret */
-	SEPARATE,  /* -p secret */
-	PAIR,      /* -u user:secret */
-	LIST,      /* -u user,secret */
-	PERCENT,   /* -U user%secret */
-	THIRD,     /* -b file user secret */
-	SECOND,    /* user secret, behind the option */
-	FOLLOWING, /* secret, behind what begins with the option */
-	TOKEN,     /* an argument that looks random */
-	SLASH,     /* user/secret@database */
-	HOST,      /* domain/user:secret@host */
-	BOTH,      /* -nb user secret, or -b file user secret */
-	ARGUMENT,  /* secret, behind the option or a digit behind it; no plain word */
-	NUMBER,    /* -p 123456, where a word would be something else */
-	USER,      /* the second argument is the secret, unless it is an option */
+	ATTACHED, /* in the same argument: -psecret */
+	EITHER,   /* in the same argument or the next one: -psecret, -p secret */
+	SEPARATE, /* the next argument: -p secret */
+	PAIR,     /* in the next argument: -u user:secret */
+	LIST,     /* in the next argument: -u user,secret */
+	PERCENT,  /* in the next argument: -U user%secret */
+	SECOND,   /* the second argument after it: -salt x secret */
+	THIRD,    /* the third argument after it: -b file user secret */
+	FOLLOWING, /* the next argument after one that only begins with the option: /user:bob secret. With an empty
+		     * option, the argument itself */
+	TOKEN,      /* the argument itself, if it looks random */
+	SLASH,      /* in the argument itself: user/secret@database */
+	HOST,       /* in the argument itself: domain/user:secret@host */
+	HTPASSWD,   /* -nb user secret, -b file user secret */
+	NOT_A_WORD, /* the next argument, or the one after a single digit: secret 5 x; not a plain word */
+	NUMBER,     /* the next argument, if it is not a plain word: -p 123456 */
+	AFTER_USER, /* the next argument, which follows a user name: net user bob secret; not an option */
 };
 
-/* The names are also in the pattern 'command-password', which finds them; here a name may go on: mysqldump.
- */
+/* A name must also be in the pattern 'command-password' (secrets_patterns.c), which finds it in the text. The
+ * program's name can be longer: "mysql" stands for mysqldump, too. */
 static const struct command {
 	const char *name, *option;
 	enum form form;
-	bool first; /* it is the first argument or none */
+	bool only_first; /* only the first argument of the command can match the option */
 } commands[] = {
     {"mysql", "-p", ATTACHED, false},
     {"mysql", "-p", NUMBER, false},
@@ -59,7 +63,7 @@ static const struct command {
     {"sshpass", "-p", EITHER, true},
     {"login", "-p", SEPARATE, false},
     {"redis-cli", "-a", SEPARATE, false},
-    {"redis-cli", "auth", ARGUMENT, false},
+    {"redis-cli", "auth", NOT_A_WORD, false},
     {"vault operator unseal", "", TOKEN, true},
     {"schtasks", "/rp", SEPARATE, false},
     {"hydra", "-p", SEPARATE, false},
@@ -98,12 +102,12 @@ static const struct command {
     {"pscp", "-pw", SEPARATE, false},
     {"psftp", "-pw", SEPARATE, false},
     {"putty", "-pw", SEPARATE, false},
-    {"htpasswd", "-", BOTH, false},
+    {"htpasswd", "-", HTPASSWD, false},
     {"rabbitmqctl", "add_user", SECOND, false},
     {"rabbitmqctl", "change_password", SECOND, false},
     {"net use", "/user:", FOLLOWING, false},
-    {"net use", "\\\\", ARGUMENT, false},
-    {"net user", "", USER, true},
+    {"net use", "\\\\", NOT_A_WORD, false},
+    {"net user", "", AFTER_USER, true},
     {"evil-winrm", "-p", SEPARATE, false},
     {"evil-winrm", "-H", SEPARATE, false},
     {"xfreerdp", "/p:", ATTACHED, false},
@@ -133,16 +137,16 @@ static const struct command {
     {"rar", "-hp", ATTACHED, false},
     {"unrar", "-p", ATTACHED, false},
     {"usermod", "-p", SEPARATE, false},
-    {"wpa_passphrase", "", USER, true},
+    {"wpa_passphrase", "", AFTER_USER, true},
     {"etcdctl", "--user", PAIR, false},
     {"snmp", "-c", SEPARATE, false},
     {"openssl", "-1", SEPARATE, false},
-    {"openssl", "-5", ARGUMENT, false},
+    {"openssl", "-5", NOT_A_WORD, false},
     {"openssl", "-6", SEPARATE, false},
-    {"openssl", "-apr1", ARGUMENT, false},
+    {"openssl", "-apr1", NOT_A_WORD, false},
     {"openssl", "-salt", SECOND, false},
-    {"username ", "password", ARGUMENT, false},
-    {"username ", "secret", ARGUMENT, false},
+    {"username ", "password", NOT_A_WORD, false},
+    {"username ", "secret", NOT_A_WORD, false},
     {"login", "", TOKEN, true},
     {"sqlplus", "", SLASH, false},
     {"expdp", "", SLASH, false},
@@ -168,15 +172,15 @@ static const struct command {
     {"winexe", "-U", PERCENT, false},
     {"nuget push", "", TOKEN, false},
     {"nuget setapikey", "", TOKEN, true},
-    {"net.exe user", "", USER, true},
+    {"net.exe user", "", AFTER_USER, true},
     {"net.exe use", "/user:", FOLLOWING, false},
-    {"net.exe use", "\\\\", ARGUMENT, false},
+    {"net.exe use", "\\\\", NOT_A_WORD, false},
     {"security import", "-P", SEPARATE, false},
     {"security unlock-keychain", "-p", SEPARATE, false},
     {"security create-keychain", "-p", SEPARATE, false},
     {"qpdf", "--encrypt", FOLLOWING, false},
     {"doctl", "-t", SEPARATE, false},
-    {"config http-basic", "", USER, true},
+    {"config http-basic", "", AFTER_USER, true},
     {"rclone obscure", "", FOLLOWING, true},
     {"bw unlock", "", FOLLOWING, true},
     {"mc alias set", "", THIRD, true},
@@ -202,7 +206,7 @@ bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argumen
 		return gb_argument_listed(text, p, arg);
 	const uint8_t *start = p;
 	int c;
-	/* No more than this many blanks: a stream keeps what may still belong to the command. */
+	/* The number of blanks is bounded: the filter of a stream holds back all that may belong to the command. */
 	while (((c = gb_named_at(text, p)) == ' ' || c == '\t') && p - start < BLANKS_MAX)
 		p++;
 	if (ends_command(c) || c == ' ' || c == '\t')
@@ -215,7 +219,7 @@ bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argumen
 		if (c < 0 || c == '\n' ||
 		    (quote ? c == quote : isspace(c) || is_quote(c) || c == ';' || c == '|'))
 			break;
-		/* $(openssl passwd -1 x) */
+		/* The bracket that closes $(openssl passwd -1 x) is not part of x. */
 		if (c == ')' && !quote && !memchr(arg->from, '(', (size_t)(p - arg->from)))
 			break;
 	}
@@ -238,7 +242,8 @@ static bool is_random_token(struct gb_named *text, const struct gb_argument *arg
 	return is_secret(text, arg->from, arg) && gb_guess_is_secret(&place, arg->from, arg->to, false, ' ');
 }
 
-static bool is_after(struct gb_named *text, const struct gb_argument *arg, int separator) {
+/* Whether the part of @arg after the first @separator is a secret. */
+static bool part_after_is_secret(struct gb_named *text, const struct gb_argument *arg, int separator) {
 	const uint8_t *at = memchr(arg->from, separator, (size_t)(arg->to - arg->from));
 	if (!at)
 		return false;
@@ -258,8 +263,8 @@ static bool is_after(struct gb_named *text, const struct gb_argument *arg, int s
 	return is_secret(text, at + 1, &part);
 }
 
-/* domain/user:secret@host; quotes may stand around the secret alone. */
-static bool is_before_host(struct gb_named *text, const struct gb_argument *arg) {
+/* Whether @arg is domain/user:secret@host. Quotes can enclose the secret only: user:'secret'. */
+static bool has_secret_before_host(struct gb_named *text, const struct gb_argument *arg) {
 	const uint8_t *slash = memchr(arg->from, '/', (size_t)(arg->to - arg->from));
 	const uint8_t *user = slash ? slash : arg->from;
 	const uint8_t *at = memchr(user, ':', (size_t)(arg->to - user));
@@ -273,26 +278,27 @@ static bool is_before_host(struct gb_named *text, const struct gb_argument *arg)
 	return is_secret(text, at + 1, &part);
 }
 
-static bool is_plain(const struct gb_argument *arg) {
+/* Whether @arg has only letters and "_.-". */
+static bool is_plain_word(const struct gb_argument *arg) {
 	for (const uint8_t *p = arg->from; p < arg->to; p++)
 		if (isdigit(*p) || (!isalnum(*p) && !strchr("_.-", *p)))
 			return false;
 	return true;
 }
 
-/* The arguments that a plain word would not be: enable secret 5 x. */
-static bool take_argument(struct gb_named *text, struct gb_argument arg) {
+/* Whether the argument after @arg is a secret, but no plain word. A single digit before it is skipped: secret 5 x. */
+static bool next_is_secret(struct gb_named *text, struct gb_argument arg) {
 	if (!gb_argument_next(text, arg.next, &arg))
 		return false;
 	text->from = arg.from;
 	if (arg.to - arg.from == 1 && isdigit(*arg.from) && !gb_argument_next(text, arg.next, &arg))
 		return false;
 	text->from = arg.from;
-	return *arg.from != '/' && !is_plain(&arg) && is_secret(text, arg.from, &arg);
+	return *arg.from != '/' && !is_plain_word(&arg) && is_secret(text, arg.from, &arg);
 }
 
-/* net user bob swordfish /add */
-static bool take_before_option(struct gb_named *text, struct gb_argument arg) {
+/* Whether the argument after @arg is a secret that an option follows: net user bob swordfish /add. */
+static bool next_is_secret_before_option(struct gb_named *text, struct gb_argument arg) {
 	struct gb_argument next;
 	if (text->cut || !gb_argument_next(text, arg.next, &arg) || *arg.from == '/')
 		return false;
@@ -301,8 +307,9 @@ static bool take_before_option(struct gb_named *text, struct gb_argument arg) {
 	       is_secret(text, arg.from, &arg);
 }
 
-/* username bob secret x: a directive of a device has the whole line. */
-static bool take_last(struct gb_named *text, const uint8_t *name, struct gb_argument arg) {
+/* username bob secret x: a line of the configuration of a network device. The directive @name must begin the line,
+ * and the secret must end it. */
+static bool last_is_secret(struct gb_named *text, const uint8_t *name, struct gb_argument arg) {
 	if ((name > text->start && !strchr("\n\r#", name[-1])) || !gb_argument_next(text, arg.next, &arg))
 		return false;
 	if (arg.to - arg.from == 1 && isdigit(*arg.from) && !gb_argument_next(text, arg.next, &arg))
@@ -312,68 +319,74 @@ static bool take_last(struct gb_named *text, const uint8_t *name, struct gb_argu
 	return (c < 0 || c == '\n' || c == '\r') && !text->cut && is_secret(text, arg.from, &arg);
 }
 
-/* htpasswd -nb user secret, htpasswd -bc file user secret */
-static unsigned skipped_by(const struct gb_argument *arg) {
+/* How many arguments are between @arg, the options of htpasswd, and the secret: 1 for -nb user secret, 2 for
+ * -bc file user secret, and one more for -C cost. ARGUMENTS if @arg has no -b: then no argument is a secret. */
+static unsigned htpasswd_arguments(const struct gb_argument *arg) {
 	size_t n = (size_t)(arg->to - arg->from);
 	if (n > 5 || !memchr(arg->from, 'b', n))
 		return ARGUMENTS;
 	return (memchr(arg->from, 'n', n) ? 1 : 2) + (memchr(arg->from, 'C', n) != NULL);
 }
 
-/* The secret that @arg, which begins with the option, has or is followed by. */
-static bool take(struct gb_named *text, enum form form, const char *option, struct gb_argument arg) {
+/* Whether there is a secret at the place that @form describes. @arg begins with @option. */
+static bool option_has_secret(
+    struct gb_named *text, enum form form, const char *option, struct gb_argument arg) {
 	size_t n = strlen(option);
 	bool attached = (size_t)(arg.to - arg.from) > n;
-	unsigned skip = form == BOTH ? skipped_by(&arg) : form == THIRD ? 2 : form == SECOND ? 1 : 0;
+	unsigned skip = form == HTPASSWD ? htpasswd_arguments(&arg)
+			: form == THIRD  ? 2
+			: form == SECOND ? 1
+					 : 0;
 	if (skip == ARGUMENTS)
 		return false;
 	if (form == SLASH)
-		return is_after(text, &arg, '/');
+		return part_after_is_secret(text, &arg, '/');
 	if (form == HOST)
-		return is_before_host(text, &arg);
-	if (form == ARGUMENT && (!attached || *option == '\\'))
-		return take_argument(text, arg);
+		return has_secret_before_host(text, &arg);
+	if (form == NOT_A_WORD && (!attached || *option == '\\'))
+		return next_is_secret(text, arg);
 	if (form == NUMBER)
-		return !attached && take_argument(text, arg);
+		return !attached && next_is_secret(text, arg);
 	/* net user bob x /add */
-	if (form == USER)
-		return take_argument(text, arg) || take_before_option(text, arg);
+	if (form == AFTER_USER)
+		return next_is_secret(text, arg) || next_is_secret_before_option(text, arg);
 	/* vault login x */
 	if (form == TOKEN)
 		return arg.to - arg.from >= TOKEN_MIN &&
 		       !memchr(arg.from, '=', (size_t)(arg.to - arg.from)) && is_random_token(text, &arg);
-	/* token=x: secrets_named.c knows it by its name. */
+	/* token=x is left to secrets_named.c, which finds secrets by their names. */
 	if (form == FOLLOWING && !*option)
 		return !memchr(arg.from, '=', (size_t)(arg.to - arg.from)) && is_secret(text, arg.from, &arg);
 	/* -p'secret' */
 	if (form == ATTACHED && !attached)
 		return is_quote(gb_named_at(text, arg.next)) && gb_argument_next(text, arg.next, &arg) &&
 		       is_secret(text, arg.from, &arg);
-	/* Invoke-Sqlcmd -Password x: secrets_named.c knows it by its name. */
+	/* Invoke-Sqlcmd -Password x is left to secrets_named.c, too. */
 	if (form == EITHER && attached && arg.to - arg.from >= 9 &&
 	    strncasecmp((const char *)arg.from, "-password", 9) == 0)
 		return false;
 	if (form == ATTACHED || (form == EITHER && attached))
 		return is_secret(text, arg.from + n, &arg);
 	if (form == PAIR && attached && (n == 2 || arg.from[n] == '='))
-		return is_after(text, &arg, ':');
-	if (form != FOLLOWING && form != THIRD && form != BOTH && attached && arg.from[n] != '=')
+		return part_after_is_secret(text, &arg, ':');
+	if (form != FOLLOWING && form != THIRD && form != HTPASSWD && attached && arg.from[n] != '=')
 		return false;
 	for (unsigned i = 0; i <= skip; i++)
 		do
 			if (!gb_argument_next(text, arg.next, &arg) ||
 			    (i < skip && form == SECOND && *arg.from == '-'))
 				return false;
-		while (form == BOTH && arg.from < arg.to && *arg.from == '-');
+		while (form == HTPASSWD && arg.from < arg.to && *arg.from == '-');
 	text->from = arg.from;
 	if (form == PAIR || form == LIST || form == PERCENT)
-		return is_after(text, &arg, form == PAIR ? ':' : form == LIST ? ',' : '%');
+		return part_after_is_secret(text, &arg, form == PAIR ? ':' : form == LIST ? ',' : '%');
 	if (form == FOLLOWING && arg.to - arg.from > 5 && memcmp(arg.from, "pass:", 5) == 0)
 		arg.from += 5;
 	return is_secret(text, arg.from, &arg);
 }
 
-static bool is_called(const struct command *command, const uint8_t *name, const uint8_t *to) {
+/* Whether the text [name, to) begins with the name of @command. */
+static bool has_name(const struct command *command, const uint8_t *name, const uint8_t *to) {
 	const char *c = command->name;
 	for (; *c && name < to && tolower(*name) == *c; c++)
 		name++;
@@ -384,18 +397,19 @@ static bool has_option(const struct gb_argument *arg, const char *option) {
 	size_t n = strlen(option);
 	if ((size_t)(arg->to - arg->from) < n)
 		return false;
-	/* -P3306 is no -p; programs of Windows take -STRING for -string. */
+	/* Short options are compared exactly (-P3306 is not -p); long ones without regard to case, as on Windows. */
 	for (size_t i = 0; i < n; i++)
 		if (arg->from[i] != (uint8_t)option[i] && (n == 2 || tolower(arg->from[i]) != option[i]))
 			return false;
-	/* -string is no -s, --user-agent is no --user. */
+	/* The empty option stands for an argument that is not an option. */
 	return *option || *arg->from != '-';
 }
 
-/* echo secret | sudo -S; "pair" is for user:secret, "code" for what encodes either. */
+/* Programs that read a secret from standard input: echo secret | sudo -S. */
 static const struct reader {
 	const char *name;
-	bool pair, code;
+	bool pair;    /* reads user:secret */
+	bool encoder; /* reads either, and encodes it */
 } readers[] = {{"sudo -S", false, false}, {"passwd", false, false}, {"sudo passwd", false, false},
     {"smbpasswd", false, false}, {"docker login", false, false}, {"podman login", false, false},
     {"helm registry login", false, false}, {"docker secret create", false, false}, {"chpasswd", true, false},
@@ -404,14 +418,15 @@ static const struct reader {
     {"htpasswd", false, false}, {"vault login", false, false}, {"base64", true, true},
     {"openssl base64", true, true}, {"openssl enc", true, true}};
 
-/* echo -e "secret\nsecret": up to the line break. */
-static bool is_piped(struct gb_named *text, const struct reader *reader, struct gb_argument arg) {
+/* Whether @arg, which is piped into @reader, is or has a secret. A line break (\n) at its end is not part of it. */
+static bool piped_is_secret(struct gb_named *text, const struct reader *reader, struct gb_argument arg) {
 	const uint8_t *line = memmem(arg.from, (size_t)(arg.to - arg.from), "\\n", 2);
 	arg.to = line && line > arg.from && line + 2 == arg.to ? line : arg.to;
 	if (reader->pair && memchr(arg.from, ':', (size_t)(arg.to - arg.from)))
-		return is_after(text, &arg, ':');
-	return (!reader->pair || (reader->code && (!is_plain(&arg) || arg.to - arg.from >= WORD_MIN) &&
-				     !memchr(arg.from, ' ', (size_t)(arg.to - arg.from)))) &&
+		return part_after_is_secret(text, &arg, ':');
+	return (!reader->pair ||
+		   (reader->encoder && (!is_plain_word(&arg) || arg.to - arg.from >= WORD_MIN) &&
+		       !memchr(arg.from, ' ', (size_t)(arg.to - arg.from)))) &&
 	       is_secret(text, arg.from, &arg);
 }
 
@@ -424,9 +439,10 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 			return false;
 		}
 		p = arg.next;
-		/* printf '%s\\n' "x" "x" | passwd */
+		/* Skip options and formats: printf '%s\\n' "x" "x" | passwd */
 	} while (options++ < 2 && strchr("-%", *arg.from) && arg.to - arg.from <= 8);
 	text->from = arg.from;
+	/* A program that sets a password reads it twice. */
 	struct gb_argument again;
 	if (gb_argument_next(text, p, &again) && again.to - again.from == arg.to - arg.from &&
 	    memcmp(again.from, arg.from, (size_t)(arg.to - arg.from)) == 0) {
@@ -445,53 +461,55 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 		for (; *c && gb_named_at(text, at) == *c; c++)
 			at++;
 		if (!*c)
-			return is_piped(text, &readers[i], arg);
+			return piped_is_secret(text, &readers[i], arg);
 	}
 	return false;
 }
 
-/* The rows of the table for a command: those that have its name stand together, or nearly so. */
-static unsigned rows_of(const uint8_t *name, const uint8_t *to, const struct command *rows[ROWS_MAX]) {
+/* Find the rows of the table for the command [name, to), at most ROWS_MAX. */
+static unsigned find_rows(const uint8_t *name, const uint8_t *to, const struct command *rows[ROWS_MAX]) {
 	unsigned n = 0;
 	const char first = (char)tolower(*name);
 	for (size_t i = 0; i < GB_COUNT(commands) && n < ROWS_MAX; i++)
-		if (*commands[i].name == first && is_called(&commands[i], name, to))
+		if (*commands[i].name == first && has_name(&commands[i], name, to))
 			rows[n++] = &commands[i];
 	return n;
 }
 
-static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t *p, bool first) {
+/* Find a secret among the arguments from @p on; @first: the next argument is the command's first one. */
+static bool find_in_arguments(struct gb_named *text, const uint8_t *name, const uint8_t *p, bool first) {
 	const struct command *rows[ROWS_MAX];
 	struct gb_argument arg = {0};
-	unsigned n = rows_of(name, p, rows), args = 0;
+	unsigned n = find_rows(name, p, rows), args = 0;
 	for (; args < ARGUMENTS && p - name < ARGUMENTS_MAX && gb_argument_next(text, p, &arg);
 	     first = false, args++) {
-		/* Half an argument may be half a secret. */
+		/* If the text is cut in this argument, hold back all of it: it can be half of a secret. */
 		text->from = arg.from;
 		for (unsigned i = 0; !text->cut && i < n; i++) {
-			if (!has_option(&arg, rows[i]->option) || (rows[i]->first && !first))
+			if (!has_option(&arg, rows[i]->option) || (rows[i]->only_first && !first))
 				continue;
-			if (rows[i]->form == ARGUMENT && tolower(*name) == 'u' && take_last(text, name, arg))
+			if (rows[i]->form == NOT_A_WORD && tolower(*name) == 'u' &&
+			    last_is_secret(text, name, arg))
 				return true;
-			if (take(text, rows[i]->form, rows[i]->option, arg))
+			if (option_has_secret(text, rows[i]->form, rows[i]->option, arg))
 				return true;
 		}
-		/* Another command begins, which is looked at by itself. */
-		if (text->cut || (n && is_called(rows[0], arg.from, arg.to) && gb_argument_is_name(&arg)))
+		/* Another command of the same name begins. It is found by itself. */
+		if (text->cut || (n && has_name(rows[0], arg.from, arg.to) && gb_argument_is_name(&arg)))
 			return false;
-		/* lftp -c 'open -u user,x' */
+		/* An argument can be a script with options of its own: lftp -c 'open -u user,x' */
 		bool script = arg.next > arg.to && memmem(arg.from, (size_t)(arg.to - arg.from), " -", 2);
 		p = script ? arg.from : arg.next;
 		text->from = text->end;
 		arg.from = NULL;
 	}
-	/* ["mysql", "-px": its closing quote is not there yet. */
+	/* The closing quote of an argument has not arrived yet: ["mysql", "-px */
 	if (text->cut && arg.from)
 		text->from = arg.from;
 	return false;
 }
 
-static bool pipes(const uint8_t *name, const uint8_t *to) {
+static bool is_echo(const uint8_t *name, const uint8_t *to) {
 	return (to - name == 5 && strncasecmp((const char *)name, "echo ", 5) == 0) ||
 	       (to - name == 7 && strncasecmp((const char *)name, "printf ", 7) == 0);
 }
@@ -502,9 +520,10 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 	if (first && (*name == ' ' || *name == '\n' || is_quote(*name)) && strchr("-/", name[1]))
 		return gb_user_find(text, p);
 	if (first) {
-		if (pipes(name, to))
+		if (is_echo(name, to))
 			return find_piped(text, p);
-		/* "zip -": the hyphen begins the first argument. mysqldump, ldapsearch: a name goes on. */
+		/* The pattern can match the beginning of the first argument: go back to the hyphen of "zip -". Then skip the
+		 * rest of a longer name: mysqldump, ldapsearch. */
 		if (p[-1] == '-' || (p[-2] == ' ' && p[-1] != ' '))
 			p--;
 		for (int c; (c = gb_named_at(text, p)) >= 0 && p >= to && p - to < 16 &&
@@ -515,5 +534,5 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 		else if (p >= to && gb_named_at(text, p) != ' ')
 			return false;
 	}
-	return find_among(text, name, p, first);
+	return find_in_arguments(text, name, p, first);
 }

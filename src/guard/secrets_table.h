@@ -1,4 +1,5 @@
-/* The patterns of secrets_patterns.c, compiled when this was built (table/make.c): kind i is pattern i. */
+/* The patterns of secrets_patterns.c, compiled at build time by table/make.c. The kind of a match is the index of
+ * its pattern. */
 #ifndef GB_GUARD_SECRETS_TABLE_H
 #define GB_GUARD_SECRETS_TABLE_H
 

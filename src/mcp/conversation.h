@@ -222,8 +222,8 @@ void gb_mcp_list_sessions(struct gb_mcp_request *request, const struct gb_mcp_ar
 void gb_mcp_kill_session(struct gb_mcp_request *request, const struct gb_mcp_args *args);
 /* Describe the session of this conversation with exactly this id; false if there is none. */
 bool gb_mcp_find_session(struct gb_mcp *mcp, const char *id, struct gb_session_info *ret);
-/* The session that a call without one uses; false if it would open one. */
-bool gb_mcp_usual_session(
+/* Find the session that a call without a sessionId uses. False if there is none: the call opens one. */
+bool gb_mcp_default_session(
     struct gb_mcp *mcp, enum gb_language language, enum gb_tier tier, struct gb_session_info *ret);
 /* The tier of a session. */
 enum gb_tier gb_mcp_tier_of(const struct gb_session_info *session);

@@ -72,7 +72,7 @@ void gb_mcp_execute(struct gb_mcp_request *request, const struct gb_mcp_args *ar
 	gate.run.source = args->code.p;
 	gate.run.source_bytes = args->code.n;
 	const char *session = args->session;
-	if (!session && !args->fresh && gb_mcp_usual_session(mcp, args->runtime, gate.tier, &info))
+	if (!session && !args->fresh && gb_mcp_default_session(mcp, args->runtime, gate.tier, &info))
 		session = info.id;
 	if (session && refuse_if_waiting(request, session))
 		return;

@@ -9,7 +9,7 @@
 bool gb_mcp_find_session(struct gb_mcp *mcp, const char *id, struct gb_session_info *ret) {
 	struct gb_manager *sessions = gb_service_agent_sessions(mcp->service);
 	struct gb_err err;
-	/* The manager also finds sessions by name, which is no secret. */
+	/* gb_manager_get accepts names too. Names can be guessed, so only the id is accepted here. */
 	return sessions && gb_manager_get(sessions, id, ret, &err) && strcmp(ret->id, id) == 0 &&
 	       strcmp(ret->conversation, mcp->conversation) == 0;
 }
@@ -18,8 +18,8 @@ enum gb_tier gb_mcp_tier_of(const struct gb_session_info *session) {
 	return *session->net ? GB_TIER_NETWORK : GB_TIER_ISOLATED;
 }
 
-/* Whether @session has the hosts of the settings: the gate opens another one if they have changed. */
-static bool has_present_hosts(const struct gb_mcp *mcp, const struct gb_session_info *session) {
+/* Whether @session was opened with the hosts that the settings list now. If not, the gate opens a new session. */
+static bool has_current_hosts(const struct gb_mcp *mcp, const struct gb_session_info *session) {
 	const struct gb_config_list *hosts = &mcp->config->network.allowlist;
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, 128 << 10);
@@ -28,17 +28,17 @@ static bool has_present_hosts(const struct gb_mcp *mcp, const struct gb_session_
 	return gb_str_eq(gb_buf_str(&text), gb_str_from(session->net));
 }
 
-bool gb_mcp_usual_session(
+bool gb_mcp_default_session(
     struct gb_mcp *mcp, enum gb_language language, enum gb_tier tier, struct gb_session_info *ret) {
 	struct gb_manager *sessions = gb_service_agent_sessions(mcp->service);
 	for (size_t i = 0; sessions && gb_manager_at(sessions, mcp->conversation, i, ret); i++)
 		if (ret->language == language && ret->state != GB_SESSION_TERMINATED &&
-		    gb_mcp_tier_of(ret) == tier && (tier == GB_TIER_ISOLATED || has_present_hosts(mcp, ret)))
+		    gb_mcp_tier_of(ret) == tier && (tier == GB_TIER_ISOLATED || has_current_hosts(mcp, ret)))
 			return true;
 	return false;
 }
 
-/* A text that the code or a client has written. */
+/* Write @text, which was chosen by the code or by a client, with secrets masked. */
 static void write_masked(struct gb_mcp *mcp, struct gb_buf *out, const char *key, const char *text) {
 	gb_auto_buf struct gb_buf clean;
 	struct gb_filter *filter = gb_service_agent_filter(mcp->service);
@@ -79,12 +79,12 @@ static void write_session(struct gb_mcp *mcp, struct gb_buf *out, const struct g
 void gb_mcp_list_sessions(struct gb_mcp_request *request, const struct gb_mcp_args *args) {
 	struct gb_mcp *mcp = request->mcp;
 	struct gb_manager *sessions = gb_service_agent_sessions(mcp->service);
-	bool mine = !args->conversation || strcmp(args->conversation, mcp->conversation) == 0;
+	bool is_own = !args->conversation || strcmp(args->conversation, mcp->conversation) == 0;
 	struct gb_session_info info;
 	gb_auto_buf struct gb_buf json;
 	gb_buf_init(&json, 16 << 20);
 	gb_buf_printf(&json, "{\"sessions\":[");
-	for (size_t i = 0; mine && sessions && gb_manager_at(sessions, mcp->conversation, i, &info); i++) {
+	for (size_t i = 0; is_own && sessions && gb_manager_at(sessions, mcp->conversation, i, &info); i++) {
 		if (i)
 			gb_buf_append_char(&json, ',');
 		write_session(mcp, &json, &info);

@@ -1,4 +1,4 @@
-/* 'glovebox stdio' as seen by an SDK: runs, errors, many runs, slow readers, shutdown. Calls:
+/* 'glovebox stdio' as seen by an SDK: runs, errors, many runs, slow readers, shutdown. The tests of calls are in
  * test-stdio-calls.c. */
 #include <sys/stat.h>
 
@@ -90,7 +90,7 @@ static void check_memory(const char *language) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* If it is unknown, the field is absent: see test-stdio-terminate.c. */
+/* test-stdio-terminate.c tests that the field is absent if the usage is unknown. */
 TEST(known_memory_usage_is_reported) {
 	check_memory("typescript");
 	check_memory("javascript");
@@ -119,7 +119,7 @@ TEST(late_messages_are_not_errors) {
 
 TEST(a_message_longer_than_the_line_limit_is_an_error) {
 	struct client client = client_ready(NULL);
-	/* Each takes two bytes of JSON. */
+	/* 68 million newlines, each of which takes two bytes of JSON: more than a line can have. */
 	client_say(&client, RUN(1, "\"source\":\"const s = '\\\\n'.repeat(68e6); console.log(s); let e; "
 				   "try { f(s) } catch (x) { e = x }; "
 				   "console.log(e.name); export default "
@@ -137,7 +137,7 @@ TEST(a_message_longer_than_the_line_limit_is_an_error) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_result_with_too_long_output_is_sent_without_it) {
+TEST(a_result_whose_output_is_too_long_for_a_line_is_sent_without_output) {
 	struct client client = client_ready(NULL);
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"limits\":{"
 			    "\"outputBytes\":67108864,\"timeoutMs\":600000},"
@@ -157,7 +157,7 @@ TEST(a_result_with_too_long_output_is_sent_without_it) {
 static struct client shared;
 static long long fresh_number = 100;
 
-/* @text with a new number for each '@'. */
+/* Copy @text, with fresh_number in place of each '@'. */
 static void fill_in(char *to, size_t size, const char *text) {
 	size_t n = 0;
 	for (; *text && n + 24 < size; text++)
@@ -224,10 +224,10 @@ TEST(every_invalid_message_is_answered_with_an_error) {
 	close_shared();
 }
 
-/* A value of each kind, and the kinds of fields that accept it. */
+/* A value of each JSON type, and the kinds of fields that accept it. */
 static const struct {
 	const char *json;
-	const char *fits; /* a letter for each kind of field */
+	const char *accepted_by; /* kinds of fields: see fields[].kind */
 } samples[] = {
     {"null", ""},
     {"true", "b"},
@@ -251,7 +251,7 @@ static const struct {
 
 static const struct {
 	const char *field;
-	char kind;
+	char kind; /* boolean, number, string, array, object, or language ('l', which accepts no sample) */
 	const char *before, *after; /* the message before and after the value */
 } fields[] = {
 #define OPTIONS "{\"type\":\"run\",\"run\":@,\"source\":\"\",\"options\":{"
@@ -287,7 +287,7 @@ TEST(every_field_is_checked_for_its_type) {
 	open_shared();
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
 		for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
-			if (strchr(samples[s].fits, fields[f].kind))
+			if (strchr(samples[s].accepted_by, fields[f].kind))
 				continue;
 			char line[1000], before[500];
 			fresh_number++;
@@ -346,7 +346,7 @@ TEST(a_line_with_too_many_values_is_rejected) {
 	free(block);
 }
 
-/* --- many --- */
+/* --- many runs --- */
 
 static void check_many(struct client *client, int n) {
 	for (int i = 1; i <= n; i++)
@@ -362,7 +362,7 @@ static void check_many(struct client *client, int n) {
 		bool log = strcmp(text_at(heard, "type"), "log") == 0;
 		CHECK(gb_value_as_number(at(heard, log ? "args.0" : "result.result")) ==
 		      (double)(log ? -run : run));
-		/* The log before the result. */
+		/* The log of a run comes before its result. */
 		CHECK_INT(seen[run]++, log ? 0 : 1);
 	}
 	free(seen);
@@ -432,11 +432,11 @@ TEST(a_slow_reader_slows_its_runs_and_loses_nothing) {
 		client_say(&client,
 		    "{\"type\":\"run\",\"run\":%d,\"source\":\"export default 'x'.repeat(15e6)\"}", i);
 	sleep(3);
-	long waiting = rss_mib(client.pid);
+	long rss = rss_mib(client.pid);
 #ifndef __SANITIZE_ADDRESS__
-	CHECK(waiting < 400); /* of 900 */
+	CHECK(rss < 400); /* all results together have 900 MB */
 #endif
-	printf("# %ld MiB while the client does not read\n", waiting);
+	printf("# %ld MiB while the client does not read\n", rss);
 	for (int i = 0; i < RUNS; i++) {
 		const char *line = client_line(&client);
 		if (!CHECK(line && strlen(line) > 15000000 && strncmp(line, "{\"type\":\"result\"", 16) == 0))
@@ -450,7 +450,8 @@ TEST(a_slow_reader_slows_its_runs_and_loses_nothing) {
 TEST(errors_are_not_accumulated_for_a_client_that_does_not_read) {
 	struct client client = client_ready(NULL);
 	fcntl(client.out, F_SETFL, O_NONBLOCK);
-	/* Each answer is longer than the line; eventually the server stops reading. */
+	/* Each line is answered with an error that is longer than the line. If errors are not accumulated, the server
+	 * eventually stops reading. */
 	size_t total = 0;
 	for (int idle = 0; idle < 100 && total < (200u << 20);) {
 		static const char lines[] =
@@ -467,7 +468,7 @@ TEST(errors_are_not_accumulated_for_a_client_that_does_not_read) {
 
 /* --- shutdown --- */
 
-/* Check that no process is left. This process is the subreaper, and reaps orphans. */
+/* Check that no descendant of this process is left. It is the subreaper, so it also reaps orphans. */
 static void check_nothing_left(void) {
 	for (int i = 0; i < 6000 && count_descendants(getpid()); i++, usleep(10000))
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -500,7 +501,7 @@ TEST(end_of_input_ends_all_runs) {
 	check_nothing_left();
 }
 
-TEST(the_exit_of_the_client_ends_the_server) {
+TEST(a_client_that_closes_both_streams_ends_the_server) {
 	struct client client = start_endless(20);
 	close(client.in);
 	client.in = -1;
@@ -508,7 +509,7 @@ TEST(the_exit_of_the_client_ends_the_server) {
 	check_nothing_left();
 }
 
-TEST(a_client_that_closes_its_input_ends_the_server) {
+TEST(a_client_that_closes_only_its_read_end_ends_the_server) {
 	struct client client = start_endless(3);
 	close(client.in);
 	client.in = -1;

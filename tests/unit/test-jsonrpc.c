@@ -15,7 +15,7 @@ static int code_of(const char *text) {
 	return read_text(text, &message, &failure) ? 0 : failure.code;
 }
 
-TEST(requests_notifications_and_responses_are_told_apart) {
+TEST(requests_notifications_and_responses_are_distinguished) {
 	static const struct {
 		const char *text;
 		enum gb_jsonrpc_kind kind;
@@ -33,7 +33,7 @@ TEST(requests_notifications_and_responses_are_told_apart) {
 	}
 }
 
-TEST(each_defect_has_the_specified_code) {
+TEST(each_kind_of_invalid_message_has_its_error_code) {
 	CHECK_INT(code_of("{"), GB_JSONRPC_PARSE);
 	CHECK_INT(code_of("[]"), GB_JSONRPC_INVALID_REQUEST);
 	CHECK_INT(code_of("{\"jsonrpc\":\"2.0\",\"id\":1}"), GB_JSONRPC_INVALID_REQUEST);
@@ -47,7 +47,7 @@ TEST(each_defect_has_the_specified_code) {
 	    GB_JSONRPC_INVALID_PARAMS);
 }
 
-TEST(the_id_of_a_request_that_is_refused_is_kept) {
+TEST(an_error_has_the_id_of_the_refused_request) {
 	struct gb_jsonrpc message;
 	struct gb_jsonrpc_failure failure;
 	CHECK(!read_text("{\"jsonrpc\":\"1\",\"id\":\"q\\\"\",\"method\":\"a\"}", &message, &failure));
@@ -56,7 +56,7 @@ TEST(the_id_of_a_request_that_is_refused_is_kept) {
 	CHECK_STR(failure.id, "null");
 }
 
-TEST(the_era_is_that_of_the_body) {
+TEST(the_era_is_determined_by_the_body) {
 	static const char modern[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
 	    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
@@ -73,7 +73,7 @@ TEST(the_era_is_that_of_the_body) {
 	CHECK_INT(era, GB_MCP_LEGACY);
 	CHECK(gb_mcp_era(&message, "2025-11-25", &era, &failure));
 	CHECK_INT(era, GB_MCP_LEGACY);
-	/* A modern header, and no claim in the body. */
+	/* The header says modern, but the body names no version. */
 	CHECK(!gb_mcp_era(&message, "2026-07-28", &era, &failure));
 	CHECK_INT(failure.code, GB_JSONRPC_INVALID_PARAMS);
 	gb_values_destroy(pool);

@@ -47,7 +47,8 @@ TEST(imports_and_exports_of_types_are_erased) {
 
 TEST(the_last_expression_of_a_program_is_its_value) {
 	static const struct {
-		const char *source, *typescript, *javascript; /* NULL: unchanged, and without a value */
+		const char *source, *typescript,
+		    *javascript; /* expected output; NULL: as the source, has_value is false */
 	} cases[] = {
 	    {"6*7", "export default(0,6*7)", "export default(0,6*7)"},
 	    {"let a = 1\na, b; ;\n", "let a = 1\nexport default(0,a, b); ;\n",
@@ -80,7 +81,7 @@ TEST(the_last_expression_of_a_program_is_its_value) {
 		}
 }
 
-TEST(statements_keep_their_ends) {
+TEST(erased_text_does_not_join_statements) {
 	CHECK(table_each("ts/semicolons.txt", check_out) > 60);
 }
 
@@ -128,7 +129,8 @@ TEST(truncated_text_is_handled_at_every_length) {
 
 /* --- imports --- */
 
-/* Writes "import "x" 1:1 a 1:8; ..." for all imports found. */
+/* Append a description of all imports found, such as "import "x" 1:1 a 1:8; ...": kind, specifier and its place, then
+ * each name and its place. */
 static void describe(const char *source, const struct gb_ts_output *out, struct gb_buf *to) {
 	static const char *const kinds[] = {"import", "export", "dynamic"};
 	size_t n = strlen(source);
@@ -160,7 +162,7 @@ static void check_imports(const struct record *record) {
 		CHECK(gb_ts_erase(in, strlen(in), &output, &error));
 	describe(in, &output, &found);
 	const char *expected = record_get(record, record_get(record, "js") ? "js" : "imports");
-	/* A lone backslash means empty, since a line of the table must have a value. */
+	/* A single backslash stands for an empty text, because each line of the table must have a value. */
 	if (!CHECK_STR(gb_buf_c_str(&found), strcmp(expected, "\\") == 0 ? "" : expected))
 		printf("#   line %u\n", record->line);
 	gb_ts_output_finish(&output);
@@ -194,7 +196,7 @@ static void repeat(struct gb_buf *to, const char *text, unsigned times) {
 		gb_buf_append(to, text, strlen(text));
 }
 
-/* "before", n times "open", "middle", n times "close", for each size n. */
+/* For each size n, erase the text: before, n times open, middle, n times close (fields of the record). */
 static void check_hostile(const struct record *record) {
 	static const unsigned sizes[] = {10, 30, 100, 1000, 10000, 100000};
 	const char *open = record_get(record, "open"), *close = record_get(record, "close");
@@ -240,7 +242,7 @@ TEST(time_is_linear) {
 		CHECK(ok);
 		per_byte[i] = best / (double)source.len;
 	}
-	/* Ten megabytes do not fit into the caches; nothing else should slow it down. */
+	/* The factor of 8 allows for cache misses: ten megabytes do not fit into the caches. */
 	CHECK(per_byte[1] < per_byte[0] * 8);
 }
 
@@ -253,7 +255,7 @@ TEST(output_has_a_maximum) {
 	gb_ts_output_finish(&output);
 }
 
-TEST(an_output_can_be_used_again) {
+TEST(an_output_can_be_reused) {
 	struct gb_ts_output output;
 	struct gb_ts_error error;
 	gb_ts_output_init(&output, 1000);

@@ -11,10 +11,10 @@ __all__ = ["GloveboxError", "RunFailed", "SandboxError", "SerializationError"]
 
 
 class GloveboxError(Exception):
-    """The request was refused, or the server could not be reached; whether the code has run is unknown.
+    """The request was refused, or the connection to the server failed. In the second case the code may have run.
 
-    ``code`` names the kind of error (``connection_lost``, ``not_found``, ``closed``, ``invalid``, ...), ``field`` the
-    rejected field, if the error concerns one.
+    ``code`` is the kind of error (``connection_lost``, ``not_found``, ``closed``, ``invalid``, ...). ``field`` is the
+    name of the rejected field, or None if the error is not about a field.
     """
 
     def __init__(self, code: str, message: str, field: Optional[str] = None) -> None:
@@ -34,7 +34,7 @@ class RunFailed(GloveboxError):
 
 
 class SerializationError(TypeError):
-    """A value cannot be passed between host and sandbox; ``path`` is its place, such as ``globals.user.socket``."""
+    """A value cannot be passed between host and sandbox. ``path`` says where it is, such as ``globals.user.socket``."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -42,7 +42,7 @@ class SerializationError(TypeError):
 
 
 class SandboxError(Exception):
-    """An exception of the code in the sandbox, as a value or raised by a call of one of its functions."""
+    """An exception from the code in the sandbox: passed as a value, or raised by calling a function of that code."""
 
     def __init__(self, name: str, message: str, stack: Optional[str] = None, errors: Optional[List[Any]] = None) -> None:
         super().__init__(message)

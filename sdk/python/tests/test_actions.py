@@ -1,4 +1,4 @@
-"""code.execute and code.sandbox: what they do. The security tests are in test_actions_security.py."""
+"""Tests of the actions code.execute and code.sandbox, except for security: see test_actions_security.py."""
 
 import json
 import os
@@ -53,27 +53,27 @@ class TestCodeExecutionActions(Case):
         made = self.engine.sandbox("create")
         self.assertEqual({key: made[key] for key in ("success", "created", "language")},
                          {"success": True, "created": True, "language": "python"})
-        one = made["sandbox_id"]
+        sandbox = made["sandbox_id"]
         listed = self.engine.sandbox("list")
-        self.assertIn(one, listed["sandboxes"])
-        self.assertIn(one, [details["sandbox_id"] for details in listed["details"]])
-        self.assertIn(one, self.engine._sandbox_sessions)
-        self.assertEqual(self.engine.sandbox("destroy", sandbox_id=one),
-                         {"success": True, "destroyed": True, "sandbox_id": one})
-        gone = self.engine.sandbox("destroy", sandbox_id=one)
+        self.assertIn(sandbox, listed["sandboxes"])
+        self.assertIn(sandbox, [details["sandbox_id"] for details in listed["details"]])
+        self.assertIn(sandbox, self.engine._sandbox_sessions)
+        self.assertEqual(self.engine.sandbox("destroy", sandbox_id=sandbox),
+                         {"success": True, "destroyed": True, "sandbox_id": sandbox})
+        gone = self.engine.sandbox("destroy", sandbox_id=sandbox)
         self.assertEqual((gone["success"], gone["destroyed"]), (True, False))
         self.assertIn("not found", gone["error"])
-        self.assertNotIn(one, self.engine.sandbox("list")["sandboxes"])
-        self.assert_error(self.engine.sandbox("execute", sandbox_id=one, code="1"), f"Sandbox not found: {one}")
+        self.assertNotIn(sandbox, self.engine.sandbox("list")["sandboxes"])
+        self.assert_error(self.engine.sandbox("execute", sandbox_id=sandbox, code="1"), f"Sandbox not found: {sandbox}")
 
     def test_code_sandbox_session_persistence(self):
         for language, first, then, value in (("python", "counter = 10", "counter += 5; result = counter", 15),
                                              ("javascript", "let counter = 10", "counter + 5", 15)):
             with self.subTest(language):
-                one = self.engine.sandbox("create", language=language)["sandbox_id"]
-                self.assert_ok(self.engine.sandbox("execute", sandbox_id=one, code=first))
-                self.assert_ok(self.engine.sandbox("execute", sandbox_id=one, code=then), value)
-                self.engine.sandbox("destroy", sandbox_id=one)
+                sandbox = self.engine.sandbox("create", language=language)["sandbox_id"]
+                self.assert_ok(self.engine.sandbox("execute", sandbox_id=sandbox, code=first))
+                self.assert_ok(self.engine.sandbox("execute", sandbox_id=sandbox, code=then), value)
+                self.engine.sandbox("destroy", sandbox_id=sandbox)
 
     def test_code_execute_shell_simple(self):
         result = self.engine.execute("for i in 1 2; do echo $((i * 2)); done", language="bash")
@@ -106,7 +106,7 @@ class TestCodeExecutionActions(Case):
             self.assert_ok(results[number], number * 1000)
 
     def test_sandbox_cleanup_after_crash(self):
-        """The process that has sandboxes is killed: its server, and everything in its sandboxes, ends."""
+        """If the process that created sandboxes is killed, its server ends, and with it everything in the sandboxes."""
         code = ("import sys; from tests.engines import Engine\n"
                 "e = Engine(); i = e.sandbox('create', language='bash')['sandbox_id']\n"
                 "print(e._glovebox_actions.backends['restricted'].box()._connection._transport._process.pid, flush=True)\n"
@@ -120,17 +120,17 @@ class TestCodeExecutionActions(Case):
         child.send_signal(signal.SIGKILL)
         child.wait()
         child.stdout.close()
-        self.assertTrue(select.select([pidfd], [], [], WAIT)[0], "the server outlives the process that has started it")
+        self.assertTrue(select.select([pidfd], [], [], WAIT)[0], "the server outlives its client")
         os.close(pidfd)
 
     def test_sandbox_that_ends_by_itself_is_reported(self):
-        one = self.engine.sandbox("create", language="bash")["sandbox_id"]
-        self.engine.sandbox("execute", sandbox_id=one, code="exit 4")
-        self.assert_error(self.engine.sandbox("execute", sandbox_id=one, code="echo"), f"Sandbox not found: {one}")
-        self.assertNotIn(one, self.engine._sandbox_sessions)
+        sandbox = self.engine.sandbox("create", language="bash")["sandbox_id"]
+        self.engine.sandbox("execute", sandbox_id=sandbox, code="exit 4")
+        self.assert_error(self.engine.sandbox("execute", sandbox_id=sandbox, code="echo"), f"Sandbox not found: {sandbox}")
+        self.assertNotIn(sandbox, self.engine._sandbox_sessions)
 
     def test_invalid_language_raises_error(self):
-        """As a result: actions raise nothing."""
+        """The error is in the result: actions never raise an exception."""
         self.assert_error(self.engine.execute("1", language="ruby"),
                           "language: 'ruby' is not supported; supported are python, javascript and bash")
         self.assertFalse(self.engine.sandbox("create", language="ruby")["success"])
@@ -150,7 +150,7 @@ class TestCodeExecutionActions(Case):
 
 
 class Details(Case):
-    """How engines load and call the actions."""
+    """How an engine registers, configures and calls the actions."""
 
     def test_disabled_unless_the_engine_enables_it(self):
         engine = self.make(enabled=False)
@@ -165,10 +165,10 @@ class Details(Case):
     def test_registration_starts_nothing_and_keeps_sandboxes(self):
         engine = self.make()
         self.assertEqual(engine._glovebox_actions.backends, {})
-        one = engine.sandbox("create")["sandbox_id"]
+        sandbox = engine.sandbox("create")["sandbox_id"]
         again = {}
         register_actions(again, engine)
-        self.assert_ok(again["code.sandbox"](state={}, action="execute", sandbox_id=one, code="1"), 1)
+        self.assert_ok(again["code.sandbox"](state={}, action="execute", sandbox_id=sandbox, code="1"), 1)
 
     def test_settings_are_read_at_each_call(self):
         engine = self.make(code={"default_timeout": "${TEST_TIMEOUT:-0.2}"})
@@ -195,7 +195,7 @@ class Details(Case):
         self.addCleanup(os.environ.pop, "TEST_TOKEN")
         self.assertEqual(engine.execute("print('correct-horse' + '-battery')")["stdout"], "***\n")
 
-    def test_a_store_of_secrets_is_not_registered(self):
+    def test_the_configuration_of_a_secret_store_is_not_masked(self):
         engine = self.make(secrets={"backend": "environment", "prefix": "ordinary-text"})
         self.assertEqual(engine.execute("print('ordinary-text')")["stdout"], "ordinary-text\n")
 
@@ -212,14 +212,14 @@ class Details(Case):
         self.assertTrue(self.engine.sandbox(None)["error"].startswith("action is required"))
         self.assert_error(self.engine.execute("1", sandbox_mode="moon"), "sandbox_mode: 'moon' is not known")
 
-    def test_sandboxes_end_with_the_engine(self):
+    def test_deleting_the_engine_ends_its_server(self):
         engine = Engine()
         engine.sandbox("create")
         server = engine._glovebox_actions.backends["restricted"].box()._connection._transport._process
         del engine
         server.wait(WAIT)
 
-    def test_a_backend_of_a_third_party(self):
+    def test_a_registered_backend_is_used(self):
         from glovebox.actions import register_backend
 
         class Echo:
@@ -236,7 +236,7 @@ class Details(Case):
         register_backend("echo", Echo)
         self.assertEqual(self.make(code={"sandbox_mode": "echo", "word": "> "}).execute("hello")["stdout"], "> hello")
 
-    def test_a_person_is_asked_if_the_settings_say_so(self):
+    def test_execution_waits_for_approval_if_the_settings_require_it(self):
         engine = self.make(code={"approval": "ask"})
         results = []
         thread = threading.Thread(target=lambda: results.append(engine.execute("6 * 7")))
@@ -252,11 +252,11 @@ class Details(Case):
 
 
 class Owner(Case):
-    """The settings of the machine's owner come first."""
+    """The settings of the machine's owner take precedence over the engine's."""
 
     settings = "actions: {enabled: false}\n"
 
-    def test_everything_can_be_disabled_at_once(self):
+    def test_owner_setting_disables_both_actions(self):
         self.assertIn("actions.enabled", self.engine.execute("1")["error"])
         self.assertIn("actions.enabled", self.engine.sandbox("create")["error"])
 
@@ -287,7 +287,8 @@ class TestCodeExecutionActionsIntegration(Case):
             engine.save(saved, state, following)
             resumed, following = engine.resume(saved)
             self.assertEqual(resumed["sorted"]["return_value"], [1, 2, 3])
-            # That run has destroyed the sandbox, and another process never had it.
+            # Resuming again fails, because the first resumed run has destroyed the sandbox. Resuming in another process
+            # fails too, because a sandbox belongs to the process that created it.
             with self.assertRaises(self.runner.WorkflowError) as lost:
                 engine.resume(saved)
             self.assertIn(f"sandbox {state['box']['sandbox_id']} (state.box)", str(lost.exception))

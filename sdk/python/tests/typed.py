@@ -1,4 +1,4 @@
-"""Not run: a program as users write it, which mypy and pyright accept in strict mode ('make lint')."""
+"""A typical program of a user. It is not run: 'make lint' checks its types with mypy and pyright in strict mode."""
 
 import asyncio
 from typing import Dict, List, Optional

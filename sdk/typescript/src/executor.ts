@@ -1,18 +1,18 @@
-/* Code of an agent that calls tools of this program: docs/EXECUTOR.md. */
+/* Runs an agent's code, which can call tools of this program: docs/EXECUTOR.md. */
 import type { AgentPending } from './agent.js';
 import { Glovebox } from './client.js';
 import { messageOf } from './errors.js';
 import type { ExecutionResult } from './executor-types.js';
 import { ToolRegistry } from './registry.js';
 
-/** Executes TypeScript, the body of an async function. Never rejects. */
+/** Executes code: TypeScript, as the body of an async function. The promise of `execute` never rejects. */
 export type CodeRuntime = {
   execute(code: string, toolStubs: string): Promise<ExecutionResult>;
 };
 
-/** Limits; the settings of Glovebox have defaults and maxima. */
+/** Limits of each execution. Defaults and maxima come from the settings of Glovebox. */
 export interface RuntimeConfig {
-  /** Hosts that the code may reach, of those in the setting `network.allowlist`; in a language that has a network. */
+  /** Hosts that the code may reach. Each must be in the setting `network.allowlist`. Only for the language `'deno'`. */
   allowed_hosts?: readonly string[];
   /** The only folder that the code can read and write. Not yet available: the code has no files. */
   working_dir?: string;
@@ -20,19 +20,20 @@ export interface RuntimeConfig {
   code_timeout?: number;
   /** Bytes. */
   max_code_size?: number;
+  /** Bytes. */
   max_output_size?: number;
   max_tool_calls_per_exec?: number;
 }
 
-/** The tools of the program. A {@link ToolRegistry} is one. */
+/** The source of the program's tools: a {@link ToolRegistry}, or another object with these methods. */
 export interface ToolSource {
-  /** TypeScript: a function for each tool, which calls `__callTool__(name, params)`. */
+  /** Returns TypeScript code that defines one function per tool; each calls `__callTool__(name, params)`. */
   generateStubs?(): string;
   dispatch(name: string, params: Record<string, unknown>): unknown;
 }
 
 export interface ExecutorOptions {
-  /** Default: one of its own. `decides: ['executor']` of its options states that this program decides on requests. */
+  /** Default: a new client. A client with the option `decides: ['executor']` lets this program decide on requests. */
   glovebox?: Glovebox;
   /** Default: `'typescript'`. */
   language?: 'typescript' | 'javascript' | 'deno';
@@ -46,21 +47,19 @@ export interface ExecutorOptions {
   onPending?: (pending: AgentPending) => void;
 }
 
-const NOT_YET: Record<string, string> = {
-  working_dir: 'a working directory of code with tools is not yet available; leave working_dir out',
-};
+const NO_WORKING_DIR = 'a working directory of code with tools is not yet available; leave working_dir out';
 
-/** Throws a TypeError if `config` has something that is not available: the code would run with less than it expects. */
+/** Throws a TypeError if `config` has an option that is not available, because the code may depend on it. */
 export function createExecutor(
   config: RuntimeConfig,
   registry: ToolSource,
   options: ExecutorOptions = {},
 ): CodeRuntime {
-  if (config.working_dir !== undefined) throw new TypeError(`config.working_dir: ${NOT_YET.working_dir}`);
-  const { glovebox = new Glovebox(), onOutput, onDebug, onPending, ...stated } = options;
+  if (config.working_dir !== undefined) throw new TypeError(`config.working_dir: ${NO_WORKING_DIR}`);
+  const { glovebox = new Glovebox(), onOutput, onDebug, onPending, ...requestOptions } = options;
   const dispatch = (name: string, params: Record<string, unknown>) => registry.dispatch(name, params);
-  const fixed = {
-    ...stated,
+  const baseRequest = {
+    ...requestOptions,
     ...(config.code_timeout !== undefined && { timeoutMs: config.code_timeout }),
     ...(config.max_code_size !== undefined && { maxCodeBytes: config.max_code_size }),
     ...(config.max_output_size !== undefined && { maxOutputBytes: config.max_output_size }),
@@ -73,7 +72,7 @@ export function createExecutor(
         const stubs = toolStubs || (registry.generateStubs?.() ?? '');
         const tools = registry instanceof ToolRegistry ? JSON.stringify(registry.list()) : undefined;
         return await glovebox.executeWithTools(
-          { ...fixed, source: code, ...(stubs && { stubs }), ...(tools !== undefined && { tools }) },
+          { ...baseRequest, source: code, ...(stubs && { stubs }), ...(tools !== undefined && { tools }) },
           { dispatch, onOutput, onDebug, onPending },
         );
       } catch (error) {

@@ -7,22 +7,22 @@ export type JsonObject = { [key: string]: Json };
 export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** Longer than the part of a reason that a Glovebox keeps. */
-const MAX_REASON = 4096;
+/** Characters of a reason that are sent. The server keeps 4,095 bytes. */
+const MAX_REASON_LENGTH = 4096;
 
-/** The field `reason` of a message. Any value is converted to a text that the server accepts. */
+/** The field `reason`, to be spread into a message. Any value is converted to text; `undefined` gives no field. */
 export function reasonField(reason: unknown): { reason?: string } {
   if (reason === undefined) return {};
   let text = 'a reason that cannot be shown';
   try {
     text = String(reason);
   } catch {
-    // An object without a text form.
+    // The object cannot be converted to text.
   }
-  return { reason: text.slice(0, MAX_REASON) };
+  return { reason: text.slice(0, MAX_REASON_LENGTH) };
 }
 
-/** A message of the client, without the number of the run. */
+/** A message from the client to the server, before the field `run` is added. */
 export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'tool' | 'executor' | 'tool_answer' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
@@ -65,7 +65,7 @@ export interface PendingMessage {
 }
 
 export interface ResultMessage {
-  /** The session of an agent's run. */
+  /** The id of the session, if this was an agent's run in one. */
   session?: string;
   /** The fields of RESULT_FIELDS. */
   result: JsonObject;

@@ -1,10 +1,10 @@
-/* The handle and the result of all calls except runCode: a run in any language, with all fields. */
+/* What the calls other than runCode return: a handle of the run, which resolves to a RunResult. */
 import type { CodeExecutionError } from './handle.js';
 import type { RunResult } from './tables.js';
 
 export type { RunResult } from './tables.js';
 
-/** A run: await it for its result. */
+/** The handle of a run. Await it to get the result. */
 export interface RunExecution extends PromiseLike<RunResult> {
   /** Ends the run at once: see {@link CodeExecution.terminate}. */
   terminate(reason?: string): void;
@@ -15,6 +15,6 @@ export interface RunExecution extends PromiseLike<RunResult> {
 }
 
 export interface RunError extends CodeExecutionError {
-  /** The limit or rule that ended the run, for programs. */
+  /** A stable name, for programs, of the limit or rule that ended the run. */
   code?: string;
 }

@@ -28,16 +28,17 @@ bool gb_py_decode_init(PyObject *values);
  * failed. */
 bool gb_py_encode(PyObject *value, enum gb_py_encode_mode mode, const char *root, struct gb_buf *out);
 
-/* Values decoded so far, for a graph that is read in several calls. Zero-initialised. */
-struct gb_py_met {
-	PyObject **list; /* by number; owned, NULL while incomplete */
+/* The numbered values that were decoded so far, which later values can refer to. Kept between the calls that
+ * decode one graph. Zero-initialised. */
+struct gb_py_decoded {
+	PyObject **list; /* by number; owned; NULL until the value is complete */
 	uint32_t n, cap;
 };
 
-/* Read an object or array without a number, as in a JOB frame, with references to values in @met. None if it
- * is empty: most runs have no inputs, and need no empty objects. */
-PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_met *met);
-void gb_py_met_finish(struct gb_py_met *met);
+/* Read an object or array that has no number itself, as in a JOB frame. It can refer to values in @decoded.
+ * Returns None if it is empty: most runs have no inputs, so no empty objects are created for them. */
+PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_decoded *decoded);
+void gb_py_decoded_finish(struct gb_py_decoded *decoded);
 
 /* Read one value. NULL, with an exception pending, if the bytes are malformed. */
 PyObject *gb_py_decode(struct gb_cbor_reader *in);

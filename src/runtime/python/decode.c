@@ -12,7 +12,7 @@
 
 struct decoder {
 	struct gb_cbor_reader *in;
-	struct gb_py_met met;
+	struct gb_py_decoded decoded;
 	unsigned depth;
 };
 
@@ -23,56 +23,57 @@ static struct {
 	PyObject *make_array;
 	PyObject *hashable; /* converts an unhashable key: a list to a tuple */
 	PyObject *epoch;    /* 1970-01-01 as a datetime */
-} own;
+} helpers;
 
 static PyObject *decode(struct decoder *d);
 
 bool gb_py_decode_init(PyObject *values) {
 	PyDateTime_IMPORT;
-	own.make_error = PyObject_GetAttrString(values, "make_error");
-	own.make_pattern = PyObject_GetAttrString(values, "make_pattern");
-	own.make_array = PyObject_GetAttrString(values, "make_array");
-	own.hashable = PyObject_GetAttrString(values, "hashable");
-	own.epoch = PyObject_GetAttrString(values, "EPOCH");
-	return PyDateTimeAPI && own.make_error && own.make_pattern && own.make_array && own.hashable &&
-	       own.epoch;
+	helpers.make_error = PyObject_GetAttrString(values, "make_error");
+	helpers.make_pattern = PyObject_GetAttrString(values, "make_pattern");
+	helpers.make_array = PyObject_GetAttrString(values, "make_array");
+	helpers.hashable = PyObject_GetAttrString(values, "hashable");
+	helpers.epoch = PyObject_GetAttrString(values, "EPOCH");
+	return PyDateTimeAPI && helpers.make_error && helpers.make_pattern && helpers.make_array &&
+	       helpers.hashable && helpers.epoch;
 }
 
-/* The host wrote these bytes: a mismatch between host and worker, not a user error. */
+/* The host encoded these bytes. If they are malformed, host and worker do not match; it is not a user error. */
 static PyObject *malformed(void) {
 	if (!PyErr_Occurred())
 		PyErr_SetString(PyExc_SystemError, "malformed value");
 	return NULL;
 }
 
-/* Assign the next number to @value, which may still be NULL. Must be called before the contents of the value
- * are read. */
-static bool number_value(struct decoder *d, PyObject *value) {
-	struct gb_py_met *met = &d->met;
-	if (met->n == met->cap) {
-		uint32_t cap = met->cap ? met->cap * 2 : 16;
-		PyObject **list = realloc(met->list, cap * sizeof *list);
+/* Give @value the next number. Numbers are in the order in which values begin, so this must be called before the
+ * contents of the value are read. If the value cannot be created yet, @value is NULL: see complete_number. */
+static bool assign_number(struct decoder *d, PyObject *value) {
+	struct gb_py_decoded *decoded = &d->decoded;
+	if (decoded->n == decoded->cap) {
+		uint32_t cap = decoded->cap ? decoded->cap * 2 : 16;
+		PyObject **list = realloc(decoded->list, cap * sizeof *list);
 		if (!list) {
 			PyErr_NoMemory();
 			return false;
 		}
-		met->list = list;
-		met->cap = cap;
+		decoded->list = list;
+		decoded->cap = cap;
 	}
-	met->list[met->n++] = Py_XNewRef(value);
+	decoded->list[decoded->n++] = Py_XNewRef(value);
 	return true;
 }
 
-/* Number a value without contents. */
-static PyObject *numbered(struct decoder *d, PyObject *value) {
-	if (value && number_value(d, value))
+/* Give a number to a value without contents, and return the value. */
+static PyObject *with_number(struct decoder *d, PyObject *value) {
+	if (value && assign_number(d, value))
 		return value;
 	Py_XDECREF(value);
 	return NULL;
 }
 
-static PyObject *fill_number(struct decoder *d, uint32_t number, PyObject *value) {
-	d->met.list[number] = Py_XNewRef(value);
+/* Store the value of a number that was assigned to NULL, and return the value. */
+static PyObject *complete_number(struct decoder *d, uint32_t number, PyObject *value) {
+	d->decoded.list[number] = Py_XNewRef(value);
 	return value;
 }
 
@@ -101,7 +102,7 @@ static bool decode_count(struct decoder *d, enum gb_cbor_kind kind, uint64_t *re
 
 static PyObject *decode_array(struct decoder *d, uint64_t n, bool is_root) {
 	gb_auto_py PyObject *list = PyList_New((Py_ssize_t)n);
-	if (!list || (!is_root && !number_value(d, list)))
+	if (!list || (!is_root && !assign_number(d, list)))
 		return NULL;
 	/* Fill with None first: references can expose the list before it is complete. */
 	for (uint64_t i = 0; i < n; i++)
@@ -116,7 +117,7 @@ static PyObject *decode_array(struct decoder *d, uint64_t n, bool is_root) {
 
 static PyObject *decode_object(struct decoder *d, uint64_t n, bool is_root) {
 	gb_auto_py PyObject *dict = PyDict_New();
-	if (!dict || (!is_root && !number_value(d, dict)))
+	if (!dict || (!is_root && !assign_number(d, dict)))
 		return NULL;
 	for (uint64_t i = 0; i < n; i++) {
 		gb_auto_py PyObject *key = decode_text(d);
@@ -132,7 +133,7 @@ static PyObject *decode_key(struct decoder *d) {
 	if (!key || PyObject_Hash(key) != -1)
 		return key;
 	PyErr_Clear();
-	PyObject *other = PyObject_CallOneArg(own.hashable, key);
+	PyObject *other = PyObject_CallOneArg(helpers.hashable, key);
 	Py_DECREF(key);
 	return other;
 }
@@ -140,7 +141,7 @@ static PyObject *decode_key(struct decoder *d) {
 static PyObject *decode_map(struct decoder *d) {
 	uint64_t n;
 	gb_auto_py PyObject *dict = PyDict_New();
-	if (!decode_count(d, GB_CBOR_OBJECT, &n) || !dict || !number_value(d, dict))
+	if (!decode_count(d, GB_CBOR_OBJECT, &n) || !dict || !assign_number(d, dict))
 		return malformed();
 	for (uint64_t i = 0; i < n; i++) {
 		gb_auto_py PyObject *key = decode_key(d);
@@ -154,7 +155,7 @@ static PyObject *decode_map(struct decoder *d) {
 static PyObject *decode_set(struct decoder *d) {
 	uint64_t n;
 	gb_auto_py PyObject *set = PySet_New(NULL);
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || !set || !number_value(d, set))
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || !set || !assign_number(d, set))
 		return malformed();
 	for (uint64_t i = 0; i < n; i++) {
 		gb_auto_py PyObject *item = decode_key(d);
@@ -164,7 +165,7 @@ static PyObject *decode_set(struct decoder *d) {
 	return gb_py_take(&set);
 }
 
-/* --- the other tags --- */
+/* --- other tagged values --- */
 
 static PyObject *decode_bigint(struct decoder *d, bool negative) {
 	struct gb_cbor_item item;
@@ -178,17 +179,17 @@ static PyObject *decode_bigint(struct decoder *d, bool negative) {
 	return inverse;
 }
 
-/* A date out of datetime's range is an error; an invalid date is None. */
+/* A date outside the range of datetime raises an exception; JavaScript's invalid date becomes None. */
 static PyObject *decode_date(struct decoder *d) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_FLOAT)
 		return malformed();
 	if (isnan(item.number))
-		return numbered(d, Py_NewRef(Py_None));
+		return with_number(d, Py_NewRef(Py_None));
 	double days = floor(item.number / 86400000), rest = item.number - days * 86400000;
 	gb_auto_py PyObject *since =
 	    PyDelta_FromDSU((int)days, (int)(rest / 1000), (int)fmod(rest, 1000) * 1000);
-	return numbered(d, since ? PyNumber_Add(own.epoch, since) : NULL);
+	return with_number(d, since ? PyNumber_Add(helpers.epoch, since) : NULL);
 }
 
 /* The view's number precedes its buffer's, but the view can only be created after its buffer. */
@@ -208,8 +209,8 @@ static PyObject *decode_view(struct decoder *d) {
 	static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8, 8, 1};
 	struct gb_cbor_item kind, offset, length;
 	uint64_t n;
-	uint32_t number = d->met.n;
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 4 || !number_value(d, NULL) ||
+	uint32_t number = d->decoded.n;
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 4 || !assign_number(d, NULL) ||
 	    !gb_cbor_next(d->in, &kind) || !gb_cbor_next(d->in, &offset) || !gb_cbor_next(d->in, &length) ||
 	    kind.argument >= GB_COUNT(sizes))
 		return malformed();
@@ -225,12 +226,12 @@ static PyObject *decode_view(struct decoder *d) {
 			       : PyBytes_FromStringAndSize(PyBytes_AS_STRING(buffer) + offset.argument, size);
 	char code = kind.argument < GB_COUNT(codes) ? codes[kind.argument] : '\0';
 	if (!window || !code)
-		return fill_number(d, number, window);
+		return complete_number(d, number, window);
 	gb_auto_py PyObject *elements = window;
-	return fill_number(d, number, PyObject_CallFunction(own.make_array, "CO", code, elements));
+	return complete_number(d, number, PyObject_CallFunction(helpers.make_array, "CO", code, elements));
 }
 
-/* Cause and errors, after the texts; they may refer to the error itself. */
+/* Decode the cause and the errors of @error, which follow its texts. They can refer to @error itself. */
 static bool decode_parts(struct decoder *d, PyObject *error) {
 	gb_auto_py PyObject *cause = decode(d), *errors = cause ? decode(d) : NULL;
 	if (!errors)
@@ -242,17 +243,17 @@ static bool decode_parts(struct decoder *d, PyObject *error) {
 
 static PyObject *decode_error(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->met.n;
+	uint32_t number = d->decoded.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || (n != 3 && n != GB_CBOR_ERROR_FIELDS) ||
-	    !number_value(d, NULL))
+	    !assign_number(d, NULL))
 		return malformed();
 	gb_auto_py PyObject *name = decode_text(d);
 	gb_auto_py PyObject *message = name ? decode_text(d) : NULL;
 	gb_auto_py PyObject *stack = message ? decode(d) : NULL;
 	if (!stack)
 		return NULL;
-	PyObject *error =
-	    fill_number(d, number, PyObject_CallFunctionObjArgs(own.make_error, name, message, stack, NULL));
+	PyObject *error = complete_number(
+	    d, number, PyObject_CallFunctionObjArgs(helpers.make_error, name, message, stack, NULL));
 	if (!error || n == 3 || decode_parts(d, error))
 		return error;
 	Py_DECREF(error);
@@ -261,17 +262,18 @@ static PyObject *decode_error(struct decoder *d) {
 
 static PyObject *decode_regexp(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->met.n;
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 2 || !number_value(d, NULL))
+	uint32_t number = d->decoded.n;
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 2 || !assign_number(d, NULL))
 		return malformed();
 	gb_auto_py PyObject *source = decode_text(d);
 	gb_auto_py PyObject *flags = source ? decode_text(d) : NULL;
 	if (!flags)
 		return NULL;
-	return fill_number(d, number, PyObject_CallFunctionObjArgs(own.make_pattern, source, flags, NULL));
+	return complete_number(
+	    d, number, PyObject_CallFunctionObjArgs(helpers.make_pattern, source, flags, NULL));
 }
 
-/* A lent function or promise: the host's, or one of our own sent back. */
+/* A function or promise on the other side of the bridge. If the host sends back one of this side, its original. */
 static PyObject *decode_lent(struct decoder *d, bool is_function) {
 	struct gb_cbor_item side, id, name;
 	uint64_t n;
@@ -291,10 +293,10 @@ static PyObject *decode_lent(struct decoder *d, bool is_function) {
 
 static PyObject *decode_reference(struct decoder *d) {
 	struct gb_cbor_item item;
-	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->met.n ||
-	    !d->met.list[item.argument])
+	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->decoded.n ||
+	    !d->decoded.list[item.argument])
 		return malformed();
-	return Py_NewRef(d->met.list[item.argument]);
+	return Py_NewRef(d->decoded.list[item.argument]);
 }
 
 static PyObject *decode_tagged(struct decoder *d, uint64_t tag, const struct gb_cbor_reader *before) {
@@ -340,7 +342,7 @@ static PyObject *decode_simple(uint64_t simple) {
 	return malformed();
 }
 
-/* JavaScript has one number type: its whole numbers are ints here. */
+/* JavaScript has one number type. Its whole numbers are encoded as CBOR integers, and become ints. */
 static PyObject *decode_item(struct decoder *d) {
 	struct gb_cbor_reader before = *d->in;
 	struct gb_cbor_item item;
@@ -355,7 +357,7 @@ static PyObject *decode_item(struct decoder *d) {
 	case GB_CBOR_TEXT:
 		return PyUnicode_DecodeUTF8((const char *)item.bytes, (Py_ssize_t)item.argument, NULL);
 	case GB_CBOR_BYTES:
-		return numbered(
+		return with_number(
 		    d, PyBytes_FromStringAndSize((const char *)item.bytes, (Py_ssize_t)item.argument));
 	case GB_CBOR_ARRAY:
 		return decode_array(d, item.argument, false);
@@ -380,22 +382,22 @@ static PyObject *decode(struct decoder *d) {
 	return value;
 }
 
-void gb_py_met_finish(struct gb_py_met *met) {
-	for (uint32_t i = 0; i < met->n; i++)
-		Py_XDECREF(met->list[i]);
-	free(met->list);
-	*met = (struct gb_py_met){0};
+void gb_py_decoded_finish(struct gb_py_decoded *decoded) {
+	for (uint32_t i = 0; i < decoded->n; i++)
+		Py_XDECREF(decoded->list[i]);
+	free(decoded->list);
+	*decoded = (struct gb_py_decoded){0};
 }
 
 PyObject *gb_py_decode(struct gb_cbor_reader *in) {
 	struct decoder d = {.in = in};
 	PyObject *value = decode(&d);
-	gb_py_met_finish(&d.met);
+	gb_py_decoded_finish(&d.decoded);
 	return value;
 }
 
-PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_met *met) {
-	struct decoder d = {.in = in, .met = *met, .depth = 1};
+PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_decoded *decoded) {
+	struct decoder d = {.in = in, .decoded = *decoded, .depth = 1};
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item) || (item.kind != GB_CBOR_OBJECT && item.kind != GB_CBOR_ARRAY))
 		return malformed();
@@ -403,6 +405,6 @@ PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_met *met) {
 		Py_RETURN_NONE;
 	PyObject *value = item.kind == GB_CBOR_OBJECT ? decode_object(&d, item.argument, true)
 						      : decode_array(&d, item.argument, true);
-	*met = d.met;
+	*decoded = d.decoded;
 	return value;
 }

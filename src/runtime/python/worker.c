@@ -199,13 +199,13 @@ static bool read_arguments(const struct gb_job *job, PyObject *arguments[N_ARGUM
 	arguments[REPORT] = job->flags & GB_JOB_REPORT ? gb_py_bridge_function(GB_WIRE_REPORT, "report", 6)
 						       : Py_NewRef(Py_None);
 	arguments[MODULES] = modules_of(job);
-	struct gb_py_met met = {0};
+	struct gb_py_decoded decoded = {0};
 	for (int i = IMPORTS; i < SETTINGS && !PyErr_Occurred(); i++)
-		arguments[i] = gb_py_decode_root(&in, &met);
-	gb_py_met_finish(&met);
+		arguments[i] = gb_py_decode_root(&in, &decoded);
+	gb_py_decoded_finish(&decoded);
 	if (!PyErr_Occurred())
-		arguments[SETTINGS] = gb_py_decode_root(&in, &met);
-	gb_py_met_finish(&met);
+		arguments[SETTINGS] = gb_py_decode_root(&in, &decoded);
+	gb_py_decoded_finish(&decoded);
 	for (int i = 0; i < N_ARGUMENTS; i++)
 		if (!arguments[i])
 			return false;
