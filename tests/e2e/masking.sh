@@ -9,7 +9,7 @@ export GLOVEBOX_STATE_DIR=$scratch/state HOME=$scratch XDG_RUNTIME_DIR=$scratch/
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 hosts() {
   for pid in $(pgrep -f 'glovebox session-host'); do
-    tr '\0' '\n' < "/proc/$pid/environ" 2> /dev/null | grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && echo "$pid"
+    tr '\0' '\n' 2> /dev/null < "/proc/$pid/environ" | grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && echo "$pid"
   done
   true # the last one may be of another test
 }
