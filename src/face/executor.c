@@ -61,6 +61,18 @@ static const char before_stubs[] = "export default async () => {\n",
 		  before_code[] = "\nreturn __finish__(await (async () => {\n",
 		  after_code[] = "\n})());\n};\n";
 
+/* In the stubs that 'glovebox stubs' prints, the first line declares the function for compilers. Deno would take it for
+ * another variable than the function of the face. */
+static void remove_declaration(struct gb_buf *out, size_t from) {
+	static const char declaration[] = "declare function __callTool__(";
+	const size_t n = sizeof declaration - 1;
+	if (gb_buf_failed(out) || out->len < from + n || memcmp(out->data + from, declaration, n) != 0)
+		return;
+	char *end = memchr(out->data + from, '\n', out->len - from);
+	if (end)
+		memset(out->data + from, ' ', (size_t)(end - (out->data + from)));
+}
+
 static bool append_stubs(
     const char *stubs, const struct gb_value *tools, struct gb_buf *out, struct gb_err *err) {
 	size_t n = stubs ? strlen(stubs) : 0;
@@ -78,8 +90,10 @@ static bool make_head(
 	gb_buf_init(out, STUBS_MAX + sizeof gb_executor_prelude + 1024);
 	gb_buf_append(out, gb_executor_prelude, sizeof gb_executor_prelude);
 	gb_buf_append(out, before_stubs, strlen(before_stubs));
+	const size_t from = out->len;
 	if (!append_stubs(stubs, tools, out, err))
 		return false;
+	remove_declaration(out, from);
 	gb_buf_append(out, before_code, strlen(before_code));
 	return gb_buf_c_str(out) || gb_fail(err, GB_ENOMEM, 0, "out of memory");
 }

@@ -43,7 +43,21 @@ const {__callTool__, output, debug, __finish__, fetch, Deno} = ((callHost, conso
 			this.#refuse();
 		}
 	}
+	// The functions for files, each also with "Sync".
+	const files = {};
+	for (const [access, names] of [
+		['read', ['readTextFile', 'readFile', 'readDir', 'readLink', 'realPath', 'stat', 'lstat', 'open']],
+		['write', ['writeTextFile', 'writeFile', 'mkdir', 'remove', 'rename', 'create', 'truncate', 'chmod']],
+	]) {
+		for (const name of names) {
+			const refuseFile = (path) => refuse(`${access} access to "${text(path)}"`, access);
+			files[`${name}Sync`] = refuseFile;
+			// readDir() gives an iterator, the others a promise.
+			files[name] = name === 'readDir' ? refuseFile : async (path) => refuseFile(path);
+		}
+	}
 	const denied = {
+		...files,
 		errors: {NotCapable},
 		Command,
 		env: {get: refuseEnv, set: refuseEnv, has: refuseEnv, delete: refuseEnv, toObject: () => refuseEnv()},

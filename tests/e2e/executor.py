@@ -76,6 +76,8 @@ def read_result(reader):
 def default_tools(call):
     if call["name"] == "hang":
         return None
+    if call["name"] == "large":
+        return {"type": "__tool_result__", "result": "x" * call["params"]["n"]}
     if call["name"] == "fail":
         return {"type": "__tool_error__", "error": "no"}
     return {"type": "__tool_result__", "result": call["params"]}
@@ -99,22 +101,69 @@ def judge(lines, result, status, expected):
 
 
 machine = Machine()
-HAS_DENO = shutil.which("deno") is not None
+# In CI, a missing Deno is a failure and no reason to skip.
+HAS_DENO = shutil.which("deno") is not None or "CI" in os.environ
+RUNTIMES = {"js": [], **({"deno": ["-l", "deno"]} if HAS_DENO else {})}
+
+
+def on_each(name):
+    """As tap.test, for a function that takes the options of a runtime."""
+    def decorate(function):
+        for runtime, options in RUNTIMES.items():
+            tap.test(f"{name}, on {runtime}")(lambda: function(options))
+    return decorate
 
 
 def check_row(code, options, expected):
-    judge(*machine.execute(code, *options.split()), expected)
+    judge(*machine.execute(code, *options), expected)
 
 
-for number, row in enumerate(TABLE.read_text().splitlines(), 1):
+for row in TABLE.read_text().splitlines():
     if not row or row.startswith("#"):
         continue
     name, code, options, expected = row.split("\t")
     code, expected = code.replace("\\n", "\n"), expected.replace("\\n", "\n")
-    tap.test(f"{name}, on js")(lambda: check_row(code, options, expected))
-    # In CI, a missing Deno is a failure and no reason to skip.
-    if HAS_DENO or "CI" in os.environ:
-        tap.test(f"{name}, on deno")(lambda: check_row(code, options + " -l deno", expected))
+    on_each(name)(lambda language: check_row(code, [*options.split(), *language], expected))
+
+
+if HAS_DENO:
+
+    @tap.test("AC3.3 code reads and writes files in its folder, which ends with it, on deno")
+    def own_folder():
+        code = """await Deno.mkdir("/box/a"); await Deno.writeTextFile("a/b.txt", "text");
+            return [await Deno.readTextFile("/box/a/b.txt"), [...Deno.readDirSync("/box/a")].map((entry) => entry.name)]"""
+        for _ in range(2):  # mkdir() fails if the folder is there
+            judge(*machine.execute(code, "-l", "deno"), 'ok ["text",["b.txt"]]')
+
+
+@on_each("an answer of ten megabytes")
+def large_answer(language):
+    own = Machine()
+    own.env["GB_LOOP_WATCHDOG"] = "0"  # a line of ten megabytes takes longer than a turn of the event loop may
+    judge(*own.execute("return (await __callTool__('large', {n: 10 << 20})).length", *language), "ok 10485760")
+
+
+@on_each("the functions that 'glovebox stubs' prints")
+def printed_stubs(language):
+    path = machine.file("tools.json", '[{"name": "echo"}]')
+    printed = machine.file("stubs.ts", machine.run("stubs", path).stdout)
+    for options in (["--tools", path], ["--stubs", printed]):
+        judge(*machine.execute("return await echo({a: 1})", *options, *language), 'ok {"a":1}')
+
+
+@on_each("64 calls that the host has received before it answers the first")
+def many_at_once(language):
+    code = "return (await Promise.all(Array.from({length: 64}, (_, i) => __callTool__('t', {i})))).join()"
+    process, reader = machine.start(code, *language)
+    calls = [json.loads(process.stdout.readline()) for _ in range(64)]
+    assert [call["params"]["i"] for call in calls] == list(range(64)), calls
+    for call in reversed(calls):
+        process.stdin.write(json.dumps({"type": "__tool_result__", "call_id": call["call_id"],
+                                        "result": call["params"]["i"]}) + "\n")
+    process.stdin.close()
+    assert json.loads(process.stdout.readline())["data"] == ",".join(map(str, range(64)))
+    result = read_result(reader)
+    assert result["success"] and result["tool_calls_made"] == 64 and process.wait(WAIT) == 0, result
 
 
 @tap.test("calls, output and debug are lines, in the order of the code")
@@ -239,10 +288,10 @@ def recorded_first():
     assert seen == [1], seen
 
 
-@tap.test("a host that is killed in the middle of a call leaves a record that the code has begun")
-def killed():
+@on_each("a host that is killed in the middle of a call leaves a record that the code has begun")
+def killed(language):
     own = Machine()
-    process, reader = own.start("await __callTool__('t')")
+    process, reader = own.start("await __callTool__('t')", *language)
     assert json.loads(process.stdout.readline())["type"] == "__tool_call__"
     process.kill()
     assert process.wait(WAIT) == -9
@@ -259,11 +308,13 @@ TRANSFER = json.dumps([{"name": "transfer", "requiresApproval": True, "inputSche
 
 def pending_of(own):
     """The approval that waits, as JSON, when there is one."""
+    deadline = time.monotonic() + WAIT
     while True:
         done = own.run("approvals", "list", "--json")
         waiting = [entry for entry in map(json.loads, done.stdout.splitlines()) if entry["state"] == "pending"]
         if waiting:
             return waiting[0]
+        assert time.monotonic() < deadline, "no approval is pending"
         time.sleep(0.02)
 
 
@@ -281,8 +332,8 @@ def decide_while(own, code, decide, *options):
     return calls, read_result(reader), process.wait(WAIT)
 
 
-@tap.test("a tool that requires approval is called when a person has approved its parameters")
-def approved_call():
+@on_each("a tool that requires approval is called when a person has approved its parameters")
+def approved_call(language):
     own = Machine()
 
     def approve(approval):
@@ -290,38 +341,39 @@ def approved_call():
         time.sleep(1)  # longer than the time limit of the code, which this must not reduce
         assert own.run("approvals", "approve", approval["id"]).returncode == 0
 
-    calls, result, _ = decide_while(own, "return await transfer({amount: 7})", approve, "--timeout", "900ms")
+    calls, result, _ = decide_while(own, "return await transfer({amount: 7})", approve, "--timeout", "900ms",
+                                    *language)
     assert (calls, result["output"]) == ([("transfer", {"amount": 7})], "done"), result
 
 
-@tap.test("the time of the code goes on after the decision")
-def clock_goes_on():
+@on_each("the time of the code goes on after the decision")
+def clock_goes_on(language):
     own = Machine()
     code = "await transfer({amount: 7}); for (;;);"
     _, result, status = decide_while(own, code, lambda approval: own.run("approvals", "approve", approval["id"]),
-                                     "--timeout", "500ms")
+                                     "--timeout", "500ms", *language)
     assert (result["error"], status) == ("Execution timed out after 500ms", 124), result
 
 
-@tap.test("a call that is denied throws, and the tool is not called")
-def denied_call():
+@on_each("a call that is denied throws, and the tool is not called")
+def denied_call(language):
     own = Machine()
     code = "try { await transfer({amount: 7}) } catch (e) { return e.message + (await echo({})) }"
     calls, result, _ = decide_while(own, code, lambda approval: own.run("approvals", "deny", approval["id"], "--reason",
-                                                                       "too much"))
+                                                                       "too much"), *language)
     assert result["output"].startswith("denied by ") and result["output"].endswith(": too muchdone"), result
     assert calls == [("echo", {})], calls
 
 
-@tap.test("a call that is not decided in time throws")
-def expired_call():
+@on_each("a call that is not decided in time throws")
+def expired_call(language):
     own = Machine(SETTINGS + "approvals: {timeout: 1s}\n")
-    calls, result, _ = decide_while(own, "await transfer({amount: 7})", lambda approval: None)
+    calls, result, _ = decide_while(own, "await transfer({amount: 7})", lambda approval: None, *language)
     assert calls == [] and "no decision was made in time" in result["error"], result
 
 
-@tap.test("calls that require approval are asked about one after the other")
-def approvals_in_turn():
+@on_each("calls that require approval are asked about one after the other")
+def approvals_in_turn(language):
     own = Machine()
     seen = []
 
@@ -333,7 +385,7 @@ def approvals_in_turn():
                 approval = pending_of(own)
 
     code = "return (await Promise.all([transfer({amount: 1}), transfer({amount: 2})])).join()"
-    _, result, _ = decide_while(own, code, approve_both)
+    _, result, _ = decide_while(own, code, approve_both, *language)
     assert result["output"] == "done,done", result
     assert seen == ['transfer({"amount":1})', 'transfer({"amount":2})'], seen
 
