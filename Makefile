@@ -101,8 +101,9 @@ bench-peers: setup-peers all ## the same, compared to other ways to run untruste
 bench-ts: all ## the cost of erasing types, compared to compiling the same text: FILES, or the test cases
 	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))
 
-bench-executor: all ## the cost of a call of a tool by code, compared to a call of a host function
+bench-executor: all ## the cost of a call of a tool by code, compared to a call of a host function and to a plain Deno subprocess
 	@$(BUILD)/bench-executor
+	@bench/executor.py $(BUILD)
 
 bench-actions: setup-bench all ## the latency of code.execute, compared to RestrictedPython in process and to subprocess
 	@bench/actions.py $(BUILD)
