@@ -45,7 +45,9 @@ def find_program(path: Optional[str]) -> str:
     if named:
         return _must_be_program(named, "the environment variable GLOVEBOX_PATH")
     own = Path(__file__).parent / "_bundled" / "bin" / "glovebox"
-    found = str(own) if os.access(own, os.X_OK) else shutil.which("glovebox")
+    # A relative entry of the PATH is the working folder, which can be a cloned repository.
+    folders = os.pathsep.join(folder for folder in os.get_exec_path() if os.path.isabs(folder))
+    found = str(own) if os.access(own, os.X_OK) else shutil.which("glovebox", path=folders)
     if found:
         return found
     raise GloveboxError(

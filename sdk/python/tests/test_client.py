@@ -3,12 +3,15 @@
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import glovebox
 from glovebox import AsyncGlovebox, AsyncSession, Glovebox, GloveboxError, Session
 from glovebox import _tables
+from glovebox._transport import find_program
 
 from .helpers import OPEN, WAIT, Case
 
@@ -18,6 +21,27 @@ class Connection(Case):
         with self.assertRaises(GloveboxError) as caught:
             Glovebox(path="/nonexistent/glovebox").run("1")
         self.assertEqual(caught.exception.code, "not_found")
+
+    def test_a_program_in_the_working_folder_is_not_taken_from_a_relative_path(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            planted = os.path.join(folder, "glovebox")
+            with open(planted, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n")
+            os.chmod(planted, 0o755)
+            os.chdir(folder)
+            try:
+                for entries in (".", "", ":.", "/nonexistent:.:"):
+                    with self.subTest(entries=entries), mock.patch.dict(os.environ, {"PATH": entries}):
+                        os.environ.pop("GLOVEBOX_PATH", None)
+                        with self.assertRaises(GloveboxError) as caught:
+                            find_program(None)
+                        self.assertEqual(caught.exception.code, "not_found")
+                with mock.patch.dict(os.environ, {"PATH": f".:{folder}"}):
+                    os.environ.pop("GLOVEBOX_PATH", None)
+                    self.assertEqual(find_program(None), planted)
+            finally:
+                os.chdir(before)
 
     def test_a_program_that_fails(self):
         with self.assertRaises(GloveboxError) as caught:

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { GloveboxError } from './errors.js';
@@ -81,7 +81,8 @@ function findProgram(path: string | undefined): string {
   if (fromEnvironment) return mustBeProgram(fromEnvironment, 'the environment variable GLOVEBOX_PATH');
 
   const beside = fileURLToPath(new URL(programBeside(import.meta.url), import.meta.url));
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  // A relative entry of the PATH is the working folder, which can be a cloned repository.
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
   const found = [beside, ...folders.map((folder) => join(folder, 'glovebox'))].find(isProgram);
   if (found !== undefined) return found;
   throw new GloveboxError(

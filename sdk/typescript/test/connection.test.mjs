@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -488,6 +488,18 @@ test('a missing program is reported with the searched places', async () => {
     delete process.env.GLOVEBOX_PATH;
     process.env.PATH = '/no/bin:/no/sbin';
     await rejects(new Glovebox().runCode(''), 'not_found', /bin\/glovebox.*\/no\/bin:\/no\/sbin.*Install/);
+    // What a repository holds is not started, although the PATH names the working folder.
+    const folder = mkdtempSync(join(tmpdir(), 'glovebox-'));
+    const before = process.cwd();
+    writeFileSync(join(folder, 'glovebox'), '#!/bin/sh\n', { mode: 0o755 });
+    process.chdir(folder);
+    try {
+      process.env.PATH = '.::/no/bin:';
+      await rejects(new Glovebox().runCode(''), 'not_found', /in the PATH \(\/no\/bin\)/);
+    } finally {
+      process.chdir(before);
+      rmSync(folder, { recursive: true });
+    }
   } finally {
     Object.assign(process.env, { GLOVEBOX_PATH, PATH });
   }
