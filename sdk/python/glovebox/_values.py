@@ -23,6 +23,7 @@ DEPTH_MAX = 200
 VALUES_MAX = 4_000_000
 CAUSES_MAX = 32
 DIGITS_MAX = 4000
+COPIED_MAX = 1 << 30  # bytes
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 VIEWS = {
@@ -329,6 +330,8 @@ class Decoder:
         self._importer = importer
         self._shared: Dict[int, Any] = {}
         self._forms: Optional[Dict[int, Json]] = None
+        self._copies_left = VALUES_MAX
+        self._bytes_left = COPIED_MAX
 
     def decode(self, form: Json, number: Optional[int] = None) -> Any:
         if isinstance(form, list):
@@ -397,23 +400,46 @@ class Decoder:
         else:
             at, length = form["byteOffset"], form["length"]
             size = 1 if kind in ("DataView", "Uint8Array") else 2 if kind == "Float16Array" else struct.calcsize(VIEWS[kind])
-            data = self.decode(form["buffer"])[at : at + length * size]
+            data = self._part(self.decode(form["buffer"]), at, length * size)
         if kind in ("Uint8Array", "DataView"):
             return data
         if kind == "Float16Array":
             return list(struct.unpack(f"<{len(data) // 2}e", data))
         return array.array(VIEWS[kind], data)
 
+    def _part(self, buffer: bytes, at: int, size: int) -> bytes:
+        """A copy. Few bytes of a message can ask for many of them: thousands of views of one large buffer."""
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise SerializationError("value", f"its views have more than {COPIED_MAX} bytes")
+        return buffer[at : at + size]
+
+    def _hashable(self, value: Any, depth: int = 0) -> Any:
+        """A key of a dict or an item of a set: lists and so on become tuples of their content. What occurs several times is
+        copied each time, so that few bytes of a message can ask for many copies."""
+        self._copies_left -= 1
+        if self._copies_left < 0:
+            raise SerializationError("value", f"its keys have more than {VALUES_MAX} values")
+        if depth > DEPTH_MAX:
+            raise SerializationError("value", f"a key is nested more than {DEPTH_MAX} deep, or contains itself")
+        if isinstance(value, list):
+            return tuple(self._hashable(item, depth + 1) for item in value)
+        if isinstance(value, set):
+            return frozenset(value)
+        if isinstance(value, dict):
+            return tuple((key, self._hashable(item, depth + 1)) for key, item in value.items())
+        return value
+
     def _map(self, entries: Json, number: Optional[int]) -> Any:
         into: Dict[Any, Any] = self._keep(number, {})
         for key, item in entries:
-            into[_hashable(self.decode(key))] = self.decode(item)
+            into[self._hashable(self.decode(key))] = self.decode(item)
         return into
 
     def _set(self, values: Json, number: Optional[int]) -> Set[Any]:
         into: Set[Any] = self._keep(number, set())
         for item in values:
-            into.add(_hashable(self.decode(item)))
+            into.add(self._hashable(self.decode(item)))
         return into
 
     def _error(self, form: Dict[str, Json], number: Optional[int]) -> SandboxError:
@@ -440,17 +466,6 @@ class Decoder:
 
 def _is_hole(form: Json) -> bool:
     return isinstance(form, dict) and form.get("$type") == "hole"
-
-
-def _hashable(value: Any) -> Any:
-    """A key of a dict or an item of a set: lists and so on become tuples of their content."""
-    if isinstance(value, list):
-        return tuple(_hashable(item) for item in value)
-    if isinstance(value, set):
-        return frozenset(value)
-    if isinstance(value, dict):
-        return tuple((key, _hashable(item)) for key, item in value.items())
-    return value
 
 
 def _decode_date(text: str) -> Any:

@@ -219,6 +219,12 @@ class Details(Case):
         del engine
         server.wait(WAIT)
 
+    def test_modules_that_are_left_out_are_those_of_the_settings(self):
+        engine = self.make(code={"allowed_modules": ["math"]})
+        for left_out in (None, ""):
+            self.assert_ok(engine.execute("import math\nmath.floor(2.5)", allowed_modules=left_out), 2)
+        self.assert_error(engine.execute("import math", allowed_modules=[]), "RestrictedError")
+
     def test_a_registered_backend_is_used(self):
         from glovebox.actions import register_backend
 
@@ -237,15 +243,26 @@ class Details(Case):
         self.assertEqual(self.make(code={"sandbox_mode": "echo", "word": "> "}).execute("hello")["stdout"], "> hello")
 
     def test_execution_waits_for_approval_if_the_settings_require_it(self):
+        self.check_approval(self.make(code={"approval": "ask"}))
+
+    def test_execution_waits_for_approval_if_the_call_requires_it(self):
+        self.check_approval(self.make(), approval="ask", purpose="to count")
         engine = self.make(code={"approval": "ask"})
+        self.check_approval(engine, approval="")
+        self.assert_error(self.engine.execute("1", approval="never"), "approval: must be")
+
+    def check_approval(self, engine, **given):
         results = []
-        thread = threading.Thread(target=lambda: results.append(engine.execute("6 * 7")))
+        thread = threading.Thread(target=lambda: results.append(engine.execute("6 * 7", **given)))
         thread.start()
         glovebox = [os.environ["GLOVEBOX_PATH"], "approvals"]
         waiting = ""
         while not waiting and thread.is_alive():
             waiting = subprocess.run([*glovebox, "list", "--json"], capture_output=True, text=True, check=False).stdout.strip()
+        self.assertTrue(waiting, results)
         approval = json.loads(waiting.splitlines()[0])["id"]
+        shown = subprocess.run([*glovebox, "show", approval, "--json"], capture_output=True, text=True, check=True).stdout
+        self.assertIn(given.get("purpose", ""), shown)
         subprocess.run([*glovebox, "approve", approval], check=True, capture_output=True)
         thread.join(WAIT)
         self.assert_ok(results[0], 42)

@@ -142,6 +142,49 @@ class Cloud(Case):
                                                                  "client": "http", "retries": 1}})
         self.assert_error(engine.execute("1"), "E2B: no answer from 127.0.0.1:9")
 
+    def test_a_sandbox_that_could_not_be_destroyed_can_be_destroyed_again(self):
+        engine = self.connect(retries=0)
+        box = engine.sandbox("create")["sandbox_id"]
+        self.server.fail("/sandboxes/" + box, 200, 500)  # it is running; the answer to its end
+        failed = engine.sandbox("destroy", sandbox_id=box)
+        self.assertEqual((failed["success"], failed["destroyed"]), (False, False), failed)
+        self.assertEqual(engine.sandbox("list")["sandboxes"], [box])
+        self.assertTrue(engine.sandbox("destroy", sandbox_id=box)["destroyed"])
+        self.assertEqual(self.server.sandboxes, {})
+        self.server.requests.clear()
+        engine.close()
+        self.assertEqual(self.server.requests, [])
+
+    def test_the_owner_disables_it(self):
+        for name, value in (("GLOVEBOX_ACTIONS_ENABLED", "false"), ("GLOVEBOX_CONFIG", self.folder.name + "/other.yaml")):
+            with self.subTest(name):
+                with open(self.folder.name + "/other.yaml", "w", encoding="utf-8") as settings:
+                    settings.write("actions: {enabled: false}\n")
+                saved = os.environ.get(name)
+                os.environ[name] = value
+                try:
+                    self.assertIn("actions.enabled", self.connect().execute("1")["error"])
+                    self.assertIn("actions.enabled", self.connect().sandbox("create")["error"])
+                finally:
+                    os.environ.pop(name)
+                    os.environ.update({name: saved} if saved else {})
+        self.assertEqual(self.server.requests, [])
+
+    def test_settings_that_cannot_be_read_refuse_it(self):
+        with open(self.folder.name + "/broken.yaml", "w", encoding="utf-8") as settings:
+            settings.write("actions: {enabled: perhaps}\n")
+        saved = os.environ["GLOVEBOX_CONFIG"]
+        self.addCleanup(os.environ.__setitem__, "GLOVEBOX_CONFIG", saved)
+        os.environ["GLOVEBOX_CONFIG"] = self.folder.name + "/broken.yaml"
+        self.assert_error(self.cloud.execute("1"), "the settings of this machine cannot be read: ")
+        self.assertEqual(self.server.requests, [])
+
+    def test_code_that_waits_for_a_person_is_refused(self):
+        box = self.cloud.sandbox("create")["sandbox_id"]
+        for result in (self.cloud.execute("1", approval="ask"), self.cloud.sandbox("create", approval="ask"),
+                       self.cloud.sandbox("execute", sandbox_id=box, code="1", approval="ask")):
+            self.assertEqual(result["error"], "approval: not possible with sandbox_mode: e2b, where no person can be asked")
+
     def test_sandboxes_end_with_the_engine(self):
         self.cloud.sandbox("create")
         self.cloud.close()
@@ -152,7 +195,14 @@ class Package(Case):
     """The package of E2B, if there is one: here, a stand-in with the calls that are used."""
 
     def test_it_is_used(self):
-        calls = []
+        calls, faults = [], []
+
+        def fail(name, *texts):
+            faults.extend((name, text) for text in texts)
+
+        def may_fail(name):
+            if faults and faults[0][0] == name:
+                raise RuntimeError(faults.pop(0)[1])
 
         class FakeSandbox:
             sandbox_id = "one"
@@ -160,12 +210,15 @@ class Package(Case):
             @classmethod
             def create(cls, **options):
                 calls.append(("create", options["template"], options["api_key"]))
+                may_fail("create")
                 return cls()
 
             def create_code_context(self, language):
+                may_fail("context")
                 return language
 
             def run_code(self, code, context, timeout, on_stdout, on_stderr):
+                may_fail("run")
                 if "cloud" in code:
                     raise RuntimeError("a key like e2b_secret is in this text")
                 on_stdout(types.SimpleNamespace(line="out\n"))
@@ -184,7 +237,7 @@ class Package(Case):
         os.environ["E2B_API_KEY"] = "e2b_secret"
         self.addCleanup(sys.modules.pop, "e2b_code_interpreter")
         self.addCleanup(os.environ.pop, "E2B_API_KEY")
-        engine = self.make(code={"sandbox_mode": "e2b"})
+        engine = self.make(code={"sandbox_mode": "e2b", "e2b": {"retries": 2, "retry_seconds": 0.001}})
         result = engine.execute("x", timeout=3)
         self.assert_ok(result, [1])
         self.assertEqual(result["stdout"], "out\n")
@@ -193,3 +246,15 @@ class Package(Case):
         refused = engine.execute("cloud")
         self.assert_error(refused, "E2B: ")
         self.assertNotIn("e2b_secret", refused["error"])
+        # It repeats what has not run, and nothing else.
+        fail("create", "429: too many", "500: broken")
+        fail("run", "503: not yet")
+        self.assert_ok(engine.execute("x"), [1])
+        fail("run", "500: the code may have run")
+        self.assert_error(engine.execute("x"), "E2B: RuntimeError: 500")
+        self.assertEqual(faults, [])
+        # A sandbox without a context is destroyed.
+        calls.clear()
+        fail("context", "400: no such language")
+        self.assert_error(engine.execute("x"), "E2B: RuntimeError: 400")
+        self.assertEqual(calls[1:], ["kill"])

@@ -1,6 +1,7 @@
 """The actions where something goes wrong: arguments of any type, servers that die, forks, engines that are collected."""
 
 import gc
+import json
 import os
 import signal
 import threading
@@ -102,6 +103,43 @@ class Arguments(Case):
         self.assert_ok(registry["code.execute"](state={}, code="1"), 1)
         # Nothing else leads to them: they end with the process.
         next(cell.cell_contents for cell in registry["code.execute"].__closure__ if hasattr(cell.cell_contents, "close")).close()
+
+
+class Values(Case):
+    """Results that are hard to write."""
+
+    def test_values_that_contain_themselves(self):
+        for language, code in (("python", "a = [1]\na.append(a)\nprint('out')\na"),
+                               ("javascript", "const a = [1]; a.push(a); console.log('out'); a")):
+            result = self.engine.execute(code, language=language)
+            self.assert_ok(result, [1, "[circular]"])
+            self.assertEqual(result["stdout"], "out\n")
+            json.dumps(result)
+
+    def test_a_value_that_occurs_twice_is_copied(self):
+        value = self.engine.execute("a = [1]\n[a, a]")["return_value"]
+        self.assertEqual(value, [[1], [1]])
+        self.assertIsNot(value[0], value[1])
+
+    def test_small_messages_that_stand_for_huge_values(self):
+        """Each would take hours or terabytes to write; the process of the engine survives, and the output is there."""
+        double = "let x = [1]; for (let i = 0; i < 60; i++) x = [x, x]; console.log('out'); "
+        for language, code in (
+                ("python", "x = [1]\nfor _ in range(60): x = [x, x]\nprint('out')\nx"), ("javascript", double + "x"),
+                ("javascript", double + "new Set([x])"), ("javascript", double + "new Map([[x, 1]])"),
+                ("javascript", "console.log('out'); let y = []; y.push(y); new Map([[y, 1]])"),
+                ("javascript", "console.log('out'); let b = new ArrayBuffer(4e6);"
+                               " Array.from({length: 10000}, () => new Uint8Array(b))")):
+            with self.subTest(code):
+                result = self.engine.execute(code, language=language)
+                self.assert_error(result, "SerializationError: ")
+                self.assertEqual(result["stdout"], "out\n")
+
+    def test_large_integers_can_be_written(self):
+        self.assert_ok(self.engine.execute("10 ** 3000"), 10 ** 3000)
+        result = self.engine.execute("10 ** 5000")
+        self.assert_ok(result, hex(10 ** 5000))
+        json.dumps(result)
 
 
 class Servers(Case):

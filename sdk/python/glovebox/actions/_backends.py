@@ -27,6 +27,10 @@ class CodeRequest:
     allow_filesystem: Optional[bool] = None
     allowed_modules: Optional[List[str]] = None
     approval: Optional[str] = None
+    """"ask": a person decides. A backend that cannot ask one must refuse the code."""
+    purpose: Optional[str] = None
+    conversation: Optional[str] = None
+    turn: Optional[str] = None
     state: Optional[Mapping[str, Any]] = None
     secrets: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Secrets that the workflow declares, to be masked in output."""

@@ -15,6 +15,7 @@ from glovebox.actions._backends import (BackendError, CodeBackend, CodeRequest, 
                                         register_backend)
 from glovebox.actions._e2b import E2BBackend
 from glovebox.actions._local import LocalBackend
+from glovebox.actions._owner import check_owner
 
 Action = Callable[..., Result]
 
@@ -56,6 +57,8 @@ class Actions:
         with self.lock:
             found = self.backends.get(mode)
             if found is None:
+                if mode != MODE:
+                    check_owner()
                 found = self.backends[mode] = create_backend(mode, configuration)
             return found
 
@@ -228,17 +231,28 @@ def make_request(engine: Any, code: str, language: Optional[str], state: Any, gi
                                   "settings.code.default_timeout")
     output = settings.number(wanted("max_output_bytes"), "max_output_bytes")
     mode = wanted("sandbox_mode")
-    approval = code_settings.get("approval")
     return CodeRequest(
-        language=_read_language("python" if settings.is_absent(language) else language), code=code, mode=None if mode is None else str(mode), timeout=timeout or None,
+        language=_read_language("python" if settings.is_absent(language) else language), code=code,
+        mode=None if mode is None else str(mode), timeout=timeout or None,
         max_memory_mb=settings.number(wanted("max_memory_mb"), "max_memory_mb") or None,
         max_output_bytes=int(output) if output else None,
         allow_network=settings.flag(wanted("allow_network"), "allow_network"),
         allow_filesystem=settings.flag(wanted("allow_filesystem"), "allow_filesystem"),
-        allowed_modules=settings.texts(given.get("allowed_modules", code_settings.get("allowed_modules")), "allowed_modules"),
-        approval=str(approval) if approval else None,
+        allowed_modules=settings.texts(wanted("allowed_modules"), "allowed_modules"),
+        approval=_approval(given, code_settings),
+        purpose=settings.text(given.get("purpose"), "purpose"),
+        conversation=settings.text(given.get("conversation"), "conversation"), turn=settings.text(given.get("turn"), "turn"),
         state=_state_for(state, settings.flag(code_settings.get("expose_state"), "settings.code.expose_state")),
         secrets=settings.declared_secrets(engine))
+
+
+def _approval(given: Mapping[str, Any], code_settings: Mapping[str, Any]) -> Optional[str]:
+    """A call can ask for a person, and cannot do without the one of the settings."""
+    for source, name in ((code_settings, "settings.code.approval"), (given, "approval")):
+        asked = settings.text(source.get("approval"), name)
+        if asked is not None:
+            return asked
+    return None
 
 
 def configuration_of(engine: Any) -> Dict[str, Any]:

@@ -9,13 +9,14 @@ import ast
 import importlib
 import json
 import os
+import re
 import threading
 import time
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Protocol
 
 from glovebox.actions import _settings as settings
 from glovebox.actions._backends import BackendError, CodeRequest, Result
-from glovebox.actions._e2b_http import DOMAIN, PORT, TEMPLATE, CloudError, CodeTimeout, Http
+from glovebox.actions._e2b_http import DOMAIN, PORT, RETRY_EXECUTE, TEMPLATE, CloudError, CodeTimeout, Http, may_repeat
 
 TIMEOUT = 30.0
 MAX_OUTPUT = 65536
@@ -83,27 +84,42 @@ class HttpRemote:
 class PackageRemote:
     """By the package ``e2b_code_interpreter``."""
 
-    def __init__(self, package: Any, key: str, options: Mapping[str, Any], language: str, request: CodeRequest) -> None:
+    def __init__(self, package: Any, key: str, http: Http, options: Mapping[str, Any], language: str, request: CodeRequest) -> None:
         given = {"api_key": key, "domain": options["domain"], "api_url": options["api_url"],
                  "sandbox_url": options["sandbox_url"], "request_timeout": options["request_timeout"]}
         given = {name: value for name, value in given.items() if value}
-        self._sandbox = _of_cloud(key, lambda: package.Sandbox.create(
+        self._http = http
+        self._sandbox = self._ask(lambda: package.Sandbox.create(
             template=options["template"], timeout=options["life"], allow_internet_access=bool(request.allow_network), **given))
-        self._key = key
         self.id: str = self._sandbox.sandbox_id
-        self._context = _of_cloud(key, lambda: self._sandbox.create_code_context(language=language))
+        try:
+            self._context = self._ask(lambda: self._sandbox.create_code_context(language=language))
+        except CloudError:
+            self.kill()
+            raise
+
+    def _ask(self, call: Callable[[], Any], may_repeat: Callable[[int], bool] = may_repeat) -> Any:
+        """What the package raises is of the cloud. It repeats nothing itself."""
+        for attempt in range(self._http.retries + 1):
+            try:
+                return call()
+            except Exception as error:  # of any of its classes
+                status = _status_of(error)
+                if attempt < self._http.retries and may_repeat(status):
+                    self._http.wait(attempt, None)
+                    continue
+                if type(error).__name__ == "TimeoutException" and "xecution" in str(error):
+                    raise CodeTimeout() from None
+                raise CloudError(self._http.hide(f"{type(error).__name__}: {error}"), status) from None
+        raise AssertionError("unreachable")
 
     def run(self, code: str, seconds: float) -> Iterable[Event]:
         events: List[Event] = []
-        try:
-            execution = self._sandbox.run_code(
-                code, context=self._context, timeout=seconds,
-                on_stdout=lambda line: events.append({"type": "stdout", "text": getattr(line, "line", str(line))}),
-                on_stderr=lambda line: events.append({"type": "stderr", "text": getattr(line, "line", str(line))}))
-        except Exception as error:  # those of the package
-            if type(error).__name__ == "TimeoutException" and "xecution" in str(error):
-                raise CodeTimeout() from None
-            raise CloudError(str(error).replace(self._key, "***")) from None
+        execution = self._ask(lambda: self._sandbox.run_code(
+            code, context=self._context, timeout=seconds,
+            on_stdout=lambda line: events.append({"type": "stdout", "text": getattr(line, "line", str(line))}),
+            on_stderr=lambda line: events.append({"type": "stderr", "text": getattr(line, "line", str(line))})),
+            RETRY_EXECUTE.__contains__)
         for one in execution.results:
             if getattr(one, "is_main_result", False):
                 events.append({"type": "result", "is_main_result": True, "text": one.text, "json": getattr(one, "json", None)})
@@ -112,17 +128,18 @@ class PackageRemote:
         return events
 
     def is_running(self) -> bool:
-        return bool(_of_cloud(self._key, self._sandbox.is_running))
+        return bool(self._ask(self._sandbox.is_running))
 
     def kill(self) -> None:
-        _of_cloud(self._key, self._sandbox.kill)
+        self._ask(self._sandbox.kill)
 
 
-def _of_cloud(key: str, call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except Exception as error:  # whatever the package raises is of the cloud
-        raise CloudError(f"{type(error).__name__}: {error}".replace(key, "***")) from None
+def _status_of(error: Exception) -> int:
+    """The status of HTTP that an exception of the package stands for; 0 if it does not say."""
+    if type(error).__name__ == "RateLimitException":
+        return 429
+    said = re.match(r"(\d{3}): ", str(error))
+    return int(said[1]) if said else 0
 
 
 def find_package() -> Any:
@@ -229,15 +246,22 @@ def execute_in(remote: Remote, request: CodeRequest) -> Result:
 
 # --- the backend
 
+def _refuse_approval(request: CodeRequest) -> None:
+    """Nobody can be asked here; code that waits for a person must not run without one."""
+    if request.approval is not None:
+        raise BackendError("approval: not possible with sandbox_mode: e2b, where no person can be asked")
+
+
 class E2BSandbox:
-    def __init__(self, remote: Remote, request: CodeRequest) -> None:
-        self._remote = remote
+    def __init__(self, remote: Remote, end: Callable[[Remote], None], request: CodeRequest) -> None:
+        self._remote, self._end = remote, end
         self.id = remote.id
         self.language = request.language
         self._lock = threading.Lock()  # a context executes one code at a time
         self._ended = False
 
     def execute(self, request: CodeRequest) -> Result:
+        _refuse_approval(request)
         if request.language != self.language:
             raise BackendError(f"language: this sandbox runs {self.language}")
         with self._lock:
@@ -249,8 +273,8 @@ class E2BSandbox:
         return {"sandbox_id": self.id, "language": self.language, "backend": "e2b"}
 
     def destroy(self) -> None:
-        self._ended = True
-        self._remote.kill()
+        self._end(self._remote)
+        self._ended = True  # only now: if the cloud has not answered, it may live, and this is tried again
 
 
 class E2BBackend:
@@ -280,9 +304,10 @@ class E2BBackend:
         self._remotes: Dict[str, Remote] = {}
 
     def _open(self, request: CodeRequest) -> Remote:
+        _refuse_approval(request)
         remote: Remote
         if self._package is not None:
-            remote = PackageRemote(self._package, self._key, self._options, request.language, request)
+            remote = PackageRemote(self._package, self._key, self._http, self._options, request.language, request)
         else:
             remote = HttpRemote(self._http, self._options, request.language, request)
         with self._lock:
@@ -290,9 +315,9 @@ class E2BBackend:
         return remote
 
     def _end(self, remote: Remote) -> None:
+        remote.kill()
         with self._lock:
             self._remotes.pop(remote.id, None)
-        remote.kill()
 
     def execute(self, request: CodeRequest) -> Result:
         remote = self._open(request)
@@ -302,10 +327,10 @@ class E2BBackend:
             try:
                 self._end(remote)
             except CloudError:
-                pass  # it ends by itself after its life
+                pass  # close() tries it again; otherwise it ends by itself after its life
 
     def create(self, request: CodeRequest) -> E2BSandbox:
-        return E2BSandbox(self._open(request), request)
+        return E2BSandbox(self._open(request), self._end, request)
 
     def close(self) -> None:
         with self._lock:

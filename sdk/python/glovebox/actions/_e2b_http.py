@@ -23,6 +23,11 @@ BODY_MAX = 1024 * 1024
 RETRY_EXECUTE = frozenset((429, 502, 503))
 
 
+def may_repeat(status: int) -> bool:
+    """Whether a request that executes nothing is repeated after this answer."""
+    return status == 429 or status >= 500
+
+
 class CloudError(BackendError):
     """E2B did not do what was asked: the code is not the reason."""
 
@@ -40,7 +45,7 @@ class Http:
 
     def __init__(self, key: str, *, timeout: float, retries: int, delay: float) -> None:
         self._key = key
-        self._timeout, self._retries, self._delay = timeout, retries, delay
+        self._timeout, self.retries, self._delay = timeout, retries, delay
 
     def hide(self, text: str) -> str:
         return text.replace(self._key, "***")
@@ -48,21 +53,21 @@ class Http:
     def json(self, method: str, url: str, body: Optional[Mapping[str, Any]] = None,
              headers: Optional[Mapping[str, str]] = None) -> Any:
         """Repeated if the answer is 429 or 5xx, or there is none."""
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        for attempt in range(self.retries + 1):
+            last = attempt == self.retries
             connection = None
             try:
                 connection, response = self._send(method, url, body, headers or {"X-API-Key": self._key})
                 text = response.read(BODY_MAX).decode("utf-8", "replace")
                 if response.status < 400:
                     return json.loads(text) if text.strip() else None
-                if last or not (response.status == 429 or response.status >= 500):
+                if last or not may_repeat(response.status):
                     raise self._refused(response.status, response.reason, text)
-                self._wait(attempt, response.headers.get("Retry-After"))
+                self.wait(attempt, response.headers.get("Retry-After"))
             except (OSError, http.client.HTTPException, ValueError) as error:
                 if last:
                     raise CloudError(self.hide(f"no answer from {_host(url)}: {error}")) from None
-                self._wait(attempt, None)
+                self.wait(attempt, None)
             finally:
                 if connection is not None:
                     connection.close()
@@ -94,14 +99,14 @@ class Http:
 
     def _open(self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Tuple[
             http.client.HTTPConnection, http.client.HTTPResponse]:
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        for attempt in range(self.retries + 1):
+            last = attempt == self.retries
             try:
                 connection, response = self._send("POST", url, body, headers)
             except ConnectionRefusedError as error:
                 if last:
                     raise CloudError(self.hide(f"no answer from {_host(url)}: {error}")) from None
-                self._wait(attempt, None)
+                self.wait(attempt, None)
                 continue
             except (OSError, http.client.HTTPException) as error:  # the code may have run
                 raise CloudError(self.hide(f"no answer from {_host(url)}: {error}")) from None
@@ -111,7 +116,7 @@ class Http:
             connection.close()
             if last or response.status not in RETRY_EXECUTE:
                 raise self._refused(response.status, response.reason, text)
-            self._wait(attempt, response.headers.get("Retry-After"))
+            self.wait(attempt, response.headers.get("Retry-After"))
         raise AssertionError("unreachable")
 
     def _send(self, method: str, url: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str]) -> Tuple[
@@ -131,7 +136,7 @@ class Http:
             connection.close()
             raise
 
-    def _wait(self, attempt: int, retry_after: Optional[str]) -> None:
+    def wait(self, attempt: int, retry_after: Optional[str]) -> None:
         """Longer after each attempt, and not at the same time as other clients."""
         seconds = min(self._delay * 2 ** attempt, 8.0) * (0.5 + random.random() / 2)
         if retry_after is not None and retry_after.isdigit():

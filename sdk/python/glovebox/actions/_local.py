@@ -11,24 +11,51 @@ from typing import Any, Dict, Mapping, Optional, Set, Tuple
 
 from glovebox import Glovebox, GloveboxError
 from glovebox._connection import Connection
+from glovebox._errors import SerializationError
 from glovebox._run import ToolCall
 from glovebox._values import Decoder, Encoder, Json
 from glovebox.actions._backends import BackendError, CodeRequest, Result, failure
 
 SECRET_MIN = 6  # bytes; shorter values would mask ordinary text
+COPIES_MAX = 250_000  # values
+INTEGER_MAX = 13000  # bits: less than the 4300 digits that Python writes
 
 
-def plain(value: Any) -> Any:
-    """A value of plain, picklable types; anything else as text."""
-    if value is None or isinstance(value, (bool, int, float, str, bytes, datetime.datetime)):
-        return value
-    if isinstance(value, (list, array.array)):
-        return [plain(item) for item in value]
-    if isinstance(value, set):
-        return {plain(item) for item in value}
-    if isinstance(value, dict):
-        return {plain(key): plain(item) for key, item in value.items()}
-    return str(value)
+class _Plain:
+    """Makes values of plain, picklable types that can be written as text; anything else becomes text. A container that occurs
+    several times is copied, as engines that write results as JSON would: a value that becomes much larger by it is refused."""
+
+    def __init__(self) -> None:
+        self._copies_left = COPIES_MAX
+        self._met: Set[int] = set()
+        self._within: Set[int] = set()
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, int) and value.bit_length() > INTEGER_MAX:
+            return hex(value)  # Python refuses to write it in digits
+        if value is None or isinstance(value, (bool, int, float, str, bytes, datetime.datetime)):
+            return value
+        if not isinstance(value, (list, array.array, set, dict)):
+            return str(value)
+        if id(value) in self._within:
+            return "[circular]"
+        if id(value) in self._met:
+            self._copies_left -= 1 + len(value)
+            if self._copies_left < 0:
+                raise SerializationError("return_value", f"containers in it that occur several times have more than {COPIES_MAX} "
+                                                         "values together")
+        self._met.add(id(value))
+        self._within.add(id(value))
+        made = self._container(value)
+        self._within.remove(id(value))
+        return made
+
+    def _container(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {self.of(key): self.of(item) for key, item in value.items()}
+        if isinstance(value, set):
+            return {self.of(item) for item in value}
+        return [self.of(item) for item in value]
 
 
 class _Names:
@@ -44,7 +71,10 @@ class _Names:
 def read_result(output: str) -> Dict[str, Any]:
     result: Dict[str, Any] = json.loads(output)
     if "return_value" in result:
-        result["return_value"] = plain(Decoder(result["return_value"], _Names()).decode(result["return_value"]))
+        try:
+            result["return_value"] = _Plain().of(Decoder(result["return_value"], _Names()).decode(result["return_value"]))
+        except (SerializationError, RecursionError) as error:  # the output is still worth reading
+            result.update(success=False, return_value=None, error=f"SerializationError: {error}")
     if "execution_time_ms" in result:
         result["execution_time_ms"] = float(result["execution_time_ms"])
     return result
@@ -56,6 +86,7 @@ def arguments_of(request: CodeRequest) -> Dict[str, Json]:
         "max_memory_mb": request.max_memory_mb, "max_output_bytes": request.max_output_bytes,
         "allow_network": request.allow_network, "allow_filesystem": request.allow_filesystem,
         "allowed_modules": request.allowed_modules, "approval": request.approval,
+        "purpose": request.purpose, "conversation": request.conversation, "turn": request.turn,
     }
     if request.state is not None:
         given["state"] = Encoder().form(dict(request.state), "state")

@@ -108,6 +108,15 @@ def flag(value: Any, name: str) -> Optional[bool]:
     raise ValueError(f"{name} must be true or false, not {shown(value)}")
 
 
+def text(value: Any, name: str) -> Optional[str]:
+    """A text, or a number, which is what YAML makes of a text of digits."""
+    if is_absent(value):
+        return None
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"{name} must be text, not {type(value).__name__}")
+    return str(value)
+
+
 def texts(value: Any, name: str) -> Optional[List[str]]:
     """A list of texts, or one text with commas."""
     if value is None:
