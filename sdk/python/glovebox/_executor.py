@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict, Union, overload
 
 from ._errors import GloveboxError
+from ._ordered import Ordered
 from ._registry import ToolRegistry, ToolSource
 from ._results import Pending, camel, read_pending
 from ._values import Json, is_promise, text_of
@@ -70,6 +71,7 @@ class ExecutorCall:
         self.future.set_running_or_notify_cancel()
         self._dispatch = dispatch
         self._listeners = listeners
+        self._ordered = Ordered(client)
         self._lock = threading.Lock()
         self._send: Callable[[Dict[str, Json]], None] = lambda message: None
 
@@ -80,13 +82,16 @@ class ExecutorCall:
         kind = message["type"]
         if kind == "executor_result":
             form = message["result"]
-            self._settle(ExecutionResult(form["success"], form["output"], form.get("error"), form["tool_calls_made"],
-                                         form["duration_ms"]))
+            result = ExecutionResult(form["success"], form["output"], form.get("error"), form["tool_calls_made"],
+                                     form["duration_ms"])
+            self._ordered.then(functools.partial(self._settle, result))
         elif kind == "tool_call":
             call = functools.partial(self._run, message["name"], message["params"])
             self.client.run_callback(call, functools.partial(self._returned, message["call"]))
         elif kind == "pending":
-            self._tell("on_pending", read_pending(message))
+            listener = self._listeners.get("on_pending")
+            if listener is not None:
+                self.client.run_callback(functools.partial(listener, read_pending(message)), lambda _value, _error: None)
         elif kind in ("executor_output", "executor_debug"):
             self._tell("on_output" if kind == "executor_output" else "on_debug", message["text"])
         else:
@@ -114,7 +119,7 @@ class ExecutorCall:
     def _tell(self, name: str, value: Any) -> None:
         listener = self._listeners.get(name)
         if listener is not None:
-            self.client.run_callback(functools.partial(listener, value), lambda _value, _error: None)
+            self._ordered.tell(listener, value)
 
     # --- calls of tools: whatever happens, the code gets an answer
 

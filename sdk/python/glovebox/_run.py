@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from ._bridge import Bridge
 from ._errors import GloveboxError
+from ._ordered import Ordered
 from ._results import Display, Log, Pending, RunResult, read_display, read_log, read_pending, read_result
 from ._values import Decoder, Json
 
@@ -108,6 +109,7 @@ class Run:
         self.reports: List[Any] = []
         self.bridge = Bridge(self)
         self._listeners = {name: listener for name, listener in listeners.items() if listener is not None}
+        self._ordered = Ordered(client)
         self._send: Optional[Callable[[Dict[str, Json]], None]] = None
         self._terminated = False
         self._settled = False
@@ -151,7 +153,8 @@ class Run:
         event: Event
         if kind == "output":
             event = Output(message["stream"], message["text"])
-            self._tell("on_output", event.text, event.stream)
+            if "on_output" in self._listeners:
+                self._ordered.tell(self._listeners["on_output"], event.text, event.stream)
         elif kind == "log":
             event = read_log(message, decoder)
         elif kind == "display":
@@ -186,7 +189,7 @@ class Run:
         result = read_result(message, self.bridge)
         result.reports = list(self.reports)
         if self._may_settle():
-            self.future.set_result(result)
+            self._ordered.then(functools.partial(self.future.set_result, result))
 
     def fail(self, error: GloveboxError) -> None:
         if self._may_settle():

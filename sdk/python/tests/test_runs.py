@@ -70,6 +70,21 @@ class Runs(Case):
         self.assertEqual(result.stdout, "a\n")
         self.assertEqual(sorted(heard), [("a\n", "stdout"), ("b\n", "stderr")])
 
+    def test_on_output_is_called_in_order_and_before_the_result(self):
+        for on_output in (self.slow, self.raises):
+            self.heard = []
+            result = self.box.run("for i in range(200): print(i, flush=True)", language="python", on_output=on_output)
+            self.assertEqual("".join(self.heard), result.stdout)
+
+    def slow(self, text, _stream):
+        # Other threads run in between.
+        threading.Event().wait(0.001)
+        self.heard.append(text)
+
+    def raises(self, text, _stream):
+        self.heard.append(text)
+        raise SystemExit if len(self.heard) % 2 else ValueError
+
     def test_a_secret_is_masked(self):
         self.box.add_secret("KEY", "hunter2-hunter2")
         self.assertEqual(self.box.run("print('hunter2-' + 'hunter2')", language="python").stdout, "***\n")
