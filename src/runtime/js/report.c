@@ -9,7 +9,7 @@
 
 enum { STACK_MAX = 256 << 10 };
 
-/* Whether the line of a stack is in a script of ours, such as "glovebox:web": a position there says nothing to the caller. */
+/* Whether the line of a stack is in one of our scripts, as "glovebox:web". Its position is not told to callers. */
 static bool is_ours(const struct gb_js_stack_line *line) {
 	static const char prefix[] = "glovebox:";
 	return line->n_file >= sizeof prefix - 1 && memcmp(line->file, prefix, sizeof prefix - 1) == 0;
