@@ -17,17 +17,17 @@
  * from SCRIPT_FD. Both are closed before the first command of the script. */
 enum { GO_FD = 9, SCRIPT_FD = 8, SCRIPT_MAX = 256 << 20 };
 
-/* Warm-up code that exercises most shell features, so that their memory is paged in; then wait for the
- * script. All of this is one line, so that the line numbers of the script are its own. Tearing down a process
- * takes longer than most scripts run, so the shell reports the end of the script on a named pipe that is
- * opened only for that, together with any EXIT trap that is still to run. Without a trap it then waits for a
- * moment, so that the host can kill it off the latency path. */
+/* Warm-up code that exercises most shell features, so that their memory is paged in, and the first trap command, for
+ * which bash asks for the handler of each signal; then wait for the script. All of this is one line, so that the line
+ * numbers of the script are its own. Tearing down a process takes longer than most scripts run, so the shell reports
+ * the end of the script on a named pipe that is opened only for that, together with any EXIT trap that is still to run.
+ * Without a trap it then waits for a moment, so that the host can kill it off the latency path. */
 static const char wait_and_run[] =
     "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} "
     "== y ]] && builtin echo \"${a[0]}\"; "
     "}; for i in 1; do f yx || :; done >/dev/null; builtin printf -v i %s "
     "\"$i\"' 2>/dev/null; builtin unset -f f; "
-    "builtin unset i; "
+    "builtin unset i; builtin trap -p EXIT; "
     "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; builtin eval "
     "\"$REPLY\"; IFS= builtin read -r -d "
     "'' -u 8 BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; "
