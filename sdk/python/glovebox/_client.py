@@ -292,10 +292,10 @@ class Session:
 class Glovebox(ClientBase):
     """Sandboxes for a Python program. The first request starts ``glovebox stdio``; all requests share it.
 
-    ``path`` names the program; default: GLOVEBOX_PATH, this package's own, then the PATH. Instead, ``command`` is a
-    command that speaks the protocol, or ``socket`` the socket of a running server. ``settings`` override file and
-    environment: ``{"agent.enabled": True}``. ``limits`` hold for all runs that do not name their own. ``decides`` names the
-    faces on whose requests this program decides itself (``"executor"``, ``"actions"``): no person is asked.
+    ``path`` names the program; default: GLOVEBOX_PATH, this package's own, then the absolute folders of the PATH. Instead,
+    ``command`` is a command that speaks the protocol, or ``socket`` the socket of a running server. ``settings`` override
+    file and environment: ``{"agent.enabled": True}``. ``limits`` hold for all runs that do not name their own. ``decides``
+    names the faces on whose requests this program decides itself (``"executor"``, ``"actions"``): no person is asked.
     """
 
     _pool: Optional[ThreadPoolExecutor] = None

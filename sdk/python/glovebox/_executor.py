@@ -13,6 +13,7 @@ from ._errors import GloveboxError
 from ._ordered import Ordered
 from ._registry import ToolRegistry, ToolSource
 from ._results import Pending, camel, read_pending
+from ._run import ignore
 from ._values import Json, is_promise, text_of
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class ExecutorCall:
         elif kind == "pending":
             listener = self._listeners.get("on_pending")
             if listener is not None:
-                self.client.run_callback(functools.partial(listener, read_pending(message)), lambda _value, _error: None)
+                self.client.run_callback(functools.partial(listener, read_pending(message)), ignore)
         elif kind in ("executor_output", "executor_debug"):
             self._tell("on_output" if kind == "executor_output" else "on_debug", message["text"])
         else:
