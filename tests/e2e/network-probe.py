@@ -63,12 +63,13 @@ def read(stream):
 
 
 def send(host, port, data):
-    with connect(host, port) as stream:
-        try:
+    """A reset may come while it connects, sends or reads."""
+    try:
+        with connect(host, port) as stream:
             stream.sendall(data)
-        except ConnectionError as error:
-            return served(type(error).__name__.encode())
-        return served(read(stream))
+            return served(read(stream))
+    except (ConnectionResetError, BrokenPipeError):
+        return served(b"ConnectionReset")
 
 
 def get(host, header=None, port=80):
