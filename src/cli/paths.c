@@ -15,15 +15,6 @@
 #include "base/err.h"
 #include "base/io.h"
 
-bool read_path(const struct command *command, const char *what, const char *path, struct gb_buf *buf) {
-	bool standard = strcmp(path, "-") == 0;
-	struct gb_err err = {0};
-	gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : -1;
-	bool ok = standard || gb_open_named(path, &fd, &err);
-	ok = ok && gb_read_to_end(fd, standard ? "standard input" : path, buf, &err);
-	return ok || report_error(command, "%s%s", what, err.message);
-}
-
 /* @path relative to the working directory if it is below it, however @path spells that; else @path. */
 static const char *below_here(const char *path) {
 	char part[PATH_MAX];
@@ -43,6 +34,63 @@ static const char *below_here(const char *path) {
 		return *end ? end : ".";
 	}
 	return path;
+}
+
+/* Whether the names of @path themselves lead above the folder that it begins in. */
+static bool goes_up(const char *path) {
+	int depth = 0;
+	while (*path && depth >= 0) {
+		const size_t n = strcspn(path, "/");
+		if (n == 2 && memcmp(path, "..", 2) == 0)
+			depth--;
+		else if (n && !(n == 1 && *path == '.'))
+			depth++;
+		path += n;
+		path += strspn(path, "/");
+	}
+	return depth < 0;
+}
+
+/* Every path is below the root folder, also those of /dev/fd. */
+static bool here_is_root(void) {
+	struct stat here, root;
+	return stat(".", &here) == 0 && stat("/", &root) == 0 && here.st_dev == root.st_dev &&
+	       here.st_ino == root.st_ino;
+}
+
+/* False if @path, which was opened as @fd, is below the working directory by its names and a link leads out of it: the
+ * creator of the link has chosen the file, not the user. */
+static bool stays_here(const char *path, int fd) {
+	const char *part = below_here(path);
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
+	struct stat named, opened;
+	if (*part == '/' || goes_up(part) || here_is_root())
+		return true;
+	gb_auto_fd int below = (int)syscall(SYS_openat2, AT_FDCWD, part, &how, sizeof how);
+	return below >= 0 && fstat(below, &named) == 0 && fstat(fd, &opened) == 0 &&
+	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+static bool open_file(const char *path, int *ret_fd, struct gb_err *err) {
+	gb_auto_fd int fd = -1;
+	if (!gb_open_named(path, &fd, err))
+		return false;
+	if (!stays_here(path, fd))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "'%s' leads out of the working directory by a symbolic link, which is not followed; "
+		    "give the path of the file itself",
+		    path);
+	*ret_fd = gb_take_fd(&fd);
+	return true;
+}
+
+bool read_path(const struct command *command, const char *what, const char *path, struct gb_buf *buf) {
+	bool standard = strcmp(path, "-") == 0;
+	struct gb_err err = {0};
+	gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : -1;
+	bool ok = standard || open_file(path, &fd, &err);
+	ok = ok && gb_read_to_end(fd, standard ? "standard input" : path, buf, &err);
+	return ok || report_error(command, "%s%s", what, err.message);
 }
 
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {

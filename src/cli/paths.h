@@ -9,8 +9,8 @@
 #include "cli/cli.h"
 
 /* Append the content of @path; "-" is standard input. Accepts regular files, /dev/null, and pipes that the
- * shell has opened; not FIFOs, which would block. Error messages begin with @what, such as "--file: " or
- * "". */
+ * shell has opened; not FIFOs, which would block, nor links that lead out of the working directory. Error messages
+ * begin with @what, such as "--file: " or "". */
 bool read_path(const struct command *command, const char *what, const char *path, struct gb_buf *buf);
 
 /* Open a folder. Links below the working directory are not followed: the creator of the link would choose the

@@ -129,6 +129,11 @@ enum gb_place_verdict gb_place_read(
 	if (verdict != GB_PLACE_READ)
 		return verdict;
 	gb_auto_fd int fd = open(place.real, OPEN_FLAGS | O_NOFOLLOW);
+	if (fd < 0 && errno == EACCES) {
+		/* The file was found, and is the user's or root's: it is obeyed or nothing runs. */
+		gb_fail(err, GB_EINVAL, EACCES, "open '%s'", path);
+		return GB_PLACE_WRONG;
+	}
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return fail_open(path, err);
 	verdict = check_file(path, &st, err);

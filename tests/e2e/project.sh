@@ -73,6 +73,8 @@ a() { (cd "$(dirname "$owners")" && echo 'agent: {enabled: true}' > glovebox.yam
 ok "in the owner's own folder it is the owner's file" a
 a() { mkdir -p glovebox && echo 'agent: {enabled: true}' > glovebox/glovebox.yaml && rm glovebox.yaml && XDG_CONFIG_HOME=. HOME=. run 0 config show && has "$out" '# no file'; }
 ok 'a relative XDG_CONFIG_HOME makes no folder the owner'"'"'s' a
+a() { is_root && return; echo 'sessions: {max: 2}' > glovebox.yaml && chmod 000 glovebox.yaml && run 2 config show && has "$err" "glovebox.yaml': Permission denied" && chmod 600 glovebox.yaml && run 0 config show && has "$out" './glovebox.yaml:1'; local s=$?; rm -f glovebox.yaml; return $s; }
+ok 'a file of the user that the user may not read is an error (as root, every file can be read)' a
 a() { echo 'sessions: {max: many}' > glovebox.yaml && run 2 config show && has "$err" './glovebox.yaml:1:17' && GLOVEBOX_SESSION_LINGER=10ms run 0 session-host 3> /dev/null; }
 ok 'the process that keeps sessions reads no project file' a
 
@@ -157,6 +159,16 @@ mkdir -p "$scratch/repo" && cd "$scratch/repo" && rm -f glovebox.yaml
 write='open("rc", "w").write("pwned")'
 a() { echo orig > "$HOME/rc" && mkdir real && run 0 run -l python -e "$write" --out real && [ "$(cat real/rc)" = pwned ] && ln -s "$HOME" pictures && run 2 run -l python -e "$write" --out pictures && has "$err" 'is a symbolic link or below one' && run 2 run -l python -e "$write" --out "$PWD/pictures" && mkdir "$HOME/deep" && run 2 run -l python -e "$write" --out pictures/deep && [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ]; }
 ok 'files are not written through a link to a folder' a
+# The same file, named by itself, is given to the code.
+a() {
+  echo private-key > "$HOME/key" && echo data > data && mkdir -p sub && ln -s "$HOME/key" table.csv && ln -s data near && ln -s "$HOME" sub/up || return 1
+  local name
+  for name in table.csv ./table.csv "$PWD/table.csv" sub/../table.csv sub/up/key; do
+    run 2 run -l shell -e 'cat *' --file "$name" && has "$err" 'leads out of the working directory' && run 2 run -l shell "$name" && has "$err" 'leads out of the working directory' && lacks "$out$err" private-key || return 1
+  done
+  run 0 run -l shell -e 'cat *' --file near && has "$out" data && run 0 run -l shell -e 'cat *' --file "$HOME/key" && has "$out" private-key && (cd sub && run 0 run -l shell -e 'cat *' --file ../near && has "$out" data) && rm -r table.csv near data sub
+}
+ok 'a link does not choose which file of the user the code gets' a
 # The working folder by another name: through a link, or with more slashes.
 a() {
   ln -s "$scratch/repo" "$scratch/alias" && mkdir -p sub || return 1
