@@ -187,6 +187,7 @@ static const struct command {
     {"mc config host add", "", THIRD, true},
     {"ngrok authtoken", "", FOLLOWING, true},
     {"runas", "/user:", FOLLOWING, false},
+    {"knife bootstrap", "-P", SEPARATE, false},
     {"auth add", "", TOKEN, false},
     {"convertto-securestring", "-string", SEPARATE, false},
     {"convertto-securestring", "-asplaintext", FOLLOWING, false},

@@ -370,6 +370,13 @@ static bool loose_key_is_secret(
 		(s->acronym && s->n >= GB_SHAPE_RANDOM_MIN && s->lower)))
 		return true;
 	bool strong = !place->weak && !place->doubtful;
+	/* Settings(secret_key=x, debug=True) */
+	if (place->chosen && !place->spaced && place->joint == GB_JOINT_EQUALS &&
+	    (next == ',' || next == ')') && mixed && s->digits && s->n >= 8 && s->turns * 3 >= s->n)
+		return !gb_shape_names_a_value(from, s->n);
+	if (strong && place->line && ends_line(next) && s->n >= MIXED_MIN && s->turns >= 2 &&
+	    is_made_of_letters(s, from) && gb_shape_is_unpronounceable(from, s->n, s->turns))
+		return true;
 	if (strong && place->line && ends_line(next) && mixed && s->digits && !s->path && s->n >= MIXED_MIN)
 		return true;
 	if (strong && place->line && ends_line(next) && place->spaced && mixed && s->digits &&
@@ -411,6 +418,10 @@ static bool equals_is_secret(
 		return !gb_shape_names_a_value(from, s->n);
 	if (place->apart && !place->spaced && (next == ')' || next == ']' || next == ';' || next == ','))
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
+	/* Login(password=x, debug=True) */
+	if (!place->spaced && (next == ',' || next == ')') && mixed && s->digits && s->turns * 3 >= s->n &&
+	    !s->camel)
+		return !gb_shape_names_a_value(from, s->n);
 	/* "host=db user=alice password=lark" */
 	if (place->apart && !place->spaced && place->known && ends_loosely(next) && next != ';' &&
 	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING | words_of(place, s, from, false)) &&
@@ -532,6 +543,10 @@ bool gb_guess_is_secret(
 		return false;
 	/* ["password", "/v1/password"], ["--password", "--verbose"] */
 	if (quoted && place->joint == GB_JOINT_LIST && !place->sure && (*from == '/' || *from == '-'))
+		return false;
+	/* --- PASS: TestLogin (0.00s) */
+	if (!quoted && place->joint == GB_JOINT_COLON && s.n > 5 && memcmp(from, "Test", 4) == 0 &&
+	    isupper(from[4]) && s.lower + s.upper == s.n)
 		return false;
 	/* 12|x, as Laravel makes tokens */
 	const uint8_t *bar = memchr(from, '|', s.n);
