@@ -75,7 +75,7 @@ TEST(standard_input_is_the_given_input_or_empty) {
 
 TEST(the_environment_is_minimal) {
 	check_run(NULL, "env | grep -v '^_=\\|^SHLVL=\\|^OLDPWD=' | sort", 0,
-	    "HOME=/box\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin\n"
+	    "HOME=/box\nLC_CTYPE=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin\n"
 	    "PWD=/box\nTERM=dumb\nUSER=box\n");
 	check_run(NULL, "ls /proc/self/fd", 0, "0\n1\n2\n3\n");
 	check_run(NULL, "id -un; pwd; echo ~", 0, "box\n/box\n/box\n");

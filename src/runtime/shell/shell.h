@@ -16,10 +16,11 @@
 #include "runtime/program/settings.h"
 
 #define GB_SHELL_PROGRAM GB_PROGRAM_DIR "/bash"
-/* The environment of a shell, except TERM. */
+/* The environment of a shell, except TERM. Not LANG: bash and each program that it starts would read the other twelve
+ * categories of the locale from as many files, and they say the same as POSIX. */
 #define GB_SHELL_ENVIRONMENT                                                                                 \
 	"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME=/box", "USER=box",        \
-	    "LANG=C.UTF-8"
+	    "LC_CTYPE=C.UTF-8"
 
 /* --- oneshot.c --- */
 
