@@ -368,6 +368,19 @@ def test_records():
            [(EVIL, "network.allowlist")], result)
 
 
+def test_positions():
+    """An error is made when the network has answered; it tells where the code called fetch."""
+    result = code.run(f"""
+        async function get() {{
+            return fetch('http://{EVIL}/');
+        }}
+        await get();""")
+    error = result.get("error", {})
+    tap.ok("a failed fetch has the position of its call", error.get("line") == 4, result)
+    tap.ok("and the stack names no script of Glovebox", "get (" in error.get("stack", "") and
+           "glovebox:" not in error.get("stack", "glovebox:"), result)
+
+
 try:
     test_names()
     test_request_response()
@@ -378,6 +391,7 @@ try:
     test_concurrency()
     test_sessions()
     test_records()
+    test_positions()
     tap.ok("the program ends", code.close() == 0)
 finally:
     shutil.rmtree(folder, ignore_errors=True)

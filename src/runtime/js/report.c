@@ -9,18 +9,12 @@
 
 enum { STACK_MAX = 256 << 10 };
 
-/* Whether the line of a stack is in one of our scripts, as "glovebox:web". Its position is not told to callers. */
-static bool is_ours(const struct gb_js_stack_line *line) {
-	static const char prefix[] = "glovebox:";
-	return line->n_file >= sizeof prefix - 1 && memcmp(line->file, prefix, sizeof prefix - 1) == 0;
-}
-
 /* The position in the first line of @stack that has one in the caller's code. */
 static void find_position(const char *stack, char *filename, size_t n, struct gb_failure *ret) {
 	for (const char *line = stack; *line; line += strspn(line, "\n")) {
 		size_t length = strcspn(line, "\n");
 		struct gb_js_stack_line parsed;
-		if (gb_js_stack_line_parse(line, length, &parsed) && !is_ours(&parsed)) {
+		if (gb_js_stack_line_parse(line, length, &parsed) && !gb_js_stack_line_is_ours(&parsed)) {
 			/* Longer names are omitted: the redaction of secrets would miss a partial one. */
 			if (parsed.n_file < n) {
 				snprintf(filename, n, "%.*s", (int)parsed.n_file, parsed.file);

@@ -184,15 +184,23 @@ bool gb_js_stack_line_parse(const char *line, size_t n, struct gb_js_stack_line 
 	return ret->file && ret->line;
 }
 
+bool gb_js_stack_line_is_ours(const struct gb_js_stack_line *line) {
+	static const char prefix[] = "glovebox:";
+	return line->n_file >= sizeof prefix - 1 && memcmp(line->file, prefix, sizeof prefix - 1) == 0;
+}
+
 void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out) {
 	/* Of a text that does not compile, the only line is the position, which may be behind the source's end. */
 	bool is_position = !stack[strcspn(stack, "\n")] || !stack[strcspn(stack, "\n") + 1];
 	while (*stack) {
 		size_t n = strcspn(stack, "\n");
 		struct gb_js_stack_line line;
-		const struct gb_js_source *source =
-		    gb_js_stack_line_parse(stack, n, &line) ? find(sources, line.file, line.n_file) : NULL;
-		if (source && !map(source, &line.line, &line.column) && !(is_position && line.line)) {
+		const bool parsed = gb_js_stack_line_parse(stack, n, &line);
+		const struct gb_js_source *source = parsed ? find(sources, line.file, line.n_file) : NULL;
+		const bool added = source
+				       ? !map(source, &line.line, &line.column) && !(is_position && line.line)
+				       : parsed && gb_js_stack_line_is_ours(&line);
+		if (added) {
 			stack += n + (stack[n] == '\n');
 			continue;
 		}

@@ -52,7 +52,8 @@ bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_e
 void gb_js_sources_keep_mappings(struct gb_js_sources *sources);
 void gb_js_sources_finish(struct gb_js_sources *sources);
 
-/* Map every position in a stack trace of the engine to the original text. Frames of text around it are left out. */
+/* Map every position in a stack trace of the engine to the original text. Frames of text around it, and of scripts of
+ * Glovebox, are left out. */
 void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out);
 
 /* The position where module @importer imports @specifier. False if it does not. */
@@ -86,5 +87,7 @@ struct gb_js_stack_line {
 
 /* False if @line, of @n bytes, has no position. */
 bool gb_js_stack_line_parse(const char *line, size_t n, struct gb_js_stack_line *ret);
+/* Whether the line is of a script of Glovebox, such as "glovebox:web". */
+bool gb_js_stack_line_is_ours(const struct gb_js_stack_line *line);
 
 #endif

@@ -13,7 +13,12 @@ const requests = new Map();
 let nextRequest = 1;
 const liveRequests = () => requests.size;
 const countRequests = () => native.live(requests.size);
-const networkError = (reason) => new TypeError(`fetch failed: ${reason}`);
+const networkErrors = new WeakSet();
+const networkError = (reason) => {
+	const error = new TypeError(`fetch failed: ${reason}`);
+	networkErrors.add(error);
+	return error;
+};
 
 // Those that wait until glovebox-egress takes another request.
 let waiting = [];
@@ -768,5 +773,13 @@ const startFetch = async (request) => {
 
 async function fetch(input, init = undefined) {
 	needArguments('fetch', arguments.length, 1);
-	return startFetch(new Request(input, init));
+	const request = new Request(input, init), {stack} = new Error();
+	try {
+		return await startFetch(request);
+	} catch (error) {
+		// It was made when glovebox-egress answered: the code that called is no longer on the stack then.
+		if (networkErrors.has(error))
+			error.stack = stack.slice(stack.indexOf('\n') + 1);
+		throw error;
+	}
 }
