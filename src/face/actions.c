@@ -203,8 +203,7 @@ static bool make_request(const struct asked *asked, enum gb_language language, s
 	request->purpose = asked->purpose;
 	request->conversation = asked->conversation;
 	request->turn = asked->turn;
-	/* JavaScript has no sockets. */
-	request->tier = network && language != GB_JAVASCRIPT ? GB_TIER_NETWORK : GB_TIER_ISOLATED;
+	request->tier = network ? GB_TIER_NETWORK : GB_TIER_ISOLATED;
 	request->run.language = language;
 	request->run.source = asked->code.n ? asked->code.p : "";
 	request->run.source_bytes = asked->code.n;
@@ -249,9 +248,8 @@ static void create(const struct asked *asked, struct gb_tool_call *call, struct 
 	const struct gb_config *config = call->config;
 	struct gb_sandbox wanted = {.language = GB_PYTHON}, *sandbox;
 	struct gb_err err = {0};
-	bool network = asked->network < 0 ? config->actions.allow_network : asked->network;
 	bool ok = !asked->language || find_language(asked->language, &wanted.language, &err);
-	wanted.network = network && wanted.language != GB_JAVASCRIPT;
+	wanted.network = asked->network < 0 ? config->actions.allow_network : asked->network;
 	wanted.writes = asked->writes < 0 ? config->actions.allow_filesystem : asked->writes;
 	if (ok && gb_sandbox_open(call->sandboxes, &wanted, &sandbox, &err))
 		gb_buf_printf(out,
