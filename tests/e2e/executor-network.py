@@ -29,6 +29,7 @@ SETTINGS = ["agent.enabled=true", "agent.autoApprove=true", "energy.enabled=fals
             "agent.allowedRuntimes=[javascript, deno]", f"network.allowlist=[{GOOD}, {OTHER}]"]
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("GLOVEBOX_")}
 ENV.update(HOME=folder, GLOVEBOX_STATE_DIR=os.path.join(folder, "state"))
+os.environ.update(ENV)
 FETCH = 'return (await (await fetch("http://{}/")).text()).trim()'
 # In CI, a missing Deno is a failure and no reason to skip.
 HAS_DENO = shutil.which("deno") is not None or "CI" in os.environ

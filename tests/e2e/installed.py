@@ -266,7 +266,9 @@ def check_manual(tree):
     check_pages(tree)
     if shutil.which("man"):
         found = [run("man", "-w", "glovebox-run", env={"PATH": f"{where}/bin:/usr/bin:/bin"}).stdout.strip() for where in (tree, SCRATCH)]
-        ok("man finds a page if the tree's bin is in PATH", found == [str(tree / "share/man/man1/glovebox-run.1"), ""], found)
+        # Without it, man may find that of a copy in /usr/local.
+        page = str(tree / "share/man/man1/glovebox-run.1")
+        ok("man finds a page if the tree's bin is in PATH", found[0] == page and found[1] != page, found)
     else:
         ok("man finds a page if the tree's bin is in PATH # SKIP there is no man", True)
 

@@ -24,15 +24,10 @@ class Page(unittest.TestCase):
     def test_blocks(self):
         blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
         self.assertGreaterEqual(len(blocks), 5)
-        for block in blocks:
-            with self.subTest(block=block):
-                done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=WAIT, check=False,
-                                      env={**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")})
-                self.assertEqual(done.returncode, 0, done.stderr)
+        self.execute(blocks)
 
-    def test_blocks_about_yaml_agents(self):
-        blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/YAML_AGENTS.md").read_text(), re.M | re.S)
-        self.assertGreaterEqual(len(blocks), 2)
+    def execute(self, blocks):
+        """Each in a process of its own; state is kept below a home of the test."""
         with tempfile.TemporaryDirectory() as home:
             env = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "HOME": home, "GLOVEBOX_STATE_DIR": home + "/state"}
             for block in blocks:
@@ -40,6 +35,11 @@ class Page(unittest.TestCase):
                     done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=WAIT, check=False,
                                           env=env)
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_blocks_about_yaml_agents(self):
+        blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/YAML_AGENTS.md").read_text(), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 2)
+        self.execute(blocks)
 
     def test_whatever_one_sdk_can_do_the_other_can(self):
         rows = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", PAGE.split("## Compared")[1], re.M)
