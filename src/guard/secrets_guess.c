@@ -239,7 +239,7 @@ static bool quoted_is_secret(const struct gb_place *place, const struct gb_shape
 	if (place->tail == GB_RX_SECRET && !place->chosen)
 		return quoted_key_is_secret(place, s, from);
 	if (!place->weak || place->known)
-		return gb_shape_is_value(s, from, place->capital ? VALUE_MIN - 1 : VALUE_MIN,
+		return gb_shape_is_value(s, from, VALUE_MIN - 1,
 		    (place->literal ? setting_of(place) : place->capital) | words_of(place, s, from, true));
 	return gb_shape_is_mixed(s, from) || gb_shape_is_quoted_word(s, from) ||
 	       gb_shape_is_phrase(s, from) || gb_shape_is_pin(s) || is_made_of_letters(s, from) ||
@@ -479,6 +479,11 @@ static bool loose_is_secret(
 	    (ends_line(next) || next == '"' || next == '\'' || next == '`' ||
 		(next == '<' && !gb_shape_is_remark(from, s->n))) &&
 	    colon_is_secret(place, s, from, next))
+		return true;
+	/* - password:x */
+	if (place->joint == GB_JOINT_COLON && !place->spaced && place->line && ends_line(next) &&
+	    !place->weak && (gb_shape_is_word(s, from) || gb_shape_is_pin(s)) &&
+	    !gb_shape_is_remark(from, s->n))
 		return true;
 	/* username:admin password:x */
 	if (place->joint == GB_JOINT_COLON && !place->spaced && place->apart && place->known &&

@@ -196,6 +196,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----(?:\\s{1,8}|\\\\n(?:\\\\\\s{1,16})?|\\\\r"
 	"\\\\n)\\K[A-Za-z0-9+/=]{10}[A-Za-z0-9+/=\\s\\\\]*",
 	"PEM, also as JSON spells it"},
+    {"private-key-joined",
+	"PRIVATE KEY-----(?:\\\\r)?(?:\\\\n)?[\"'](?: [+.]|,)?\\s{1,40}(?:[+.] )?[\"']\\K[A-Za-z0-9+/=]{16}[A-Za-z0-9+/=\\s\\\\\"']*",
+	"PEM as code joins it from a text for each line"},
     {"private-key-encrypted",
 	"-----BEGIN (?:RSA |EC |DSA )PRIVATE KEY-----(?:\\s{1,8}|\\\\n)Proc-Type: 4,ENCRYPTED(?:"
 	"\\s{1,8}|\\\\n)DEK-Info: [A-Z0-9-]{3,20},\\K[0-9A-F]{16}[A-Za-z0-9+/=\\s\\\\]{24,}",
@@ -301,6 +304,11 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"erlang-cookie", "-setcookie \\K[^\\s\"'$]{4,}", "erl -setcookie ..."},
     {"query-password", "[?&]u=[^&\\s]{1,60}&p=\\K[^&\\s\"'$]{4,}", "?u=user&p=..., of InfluxDB"},
     {"password-command", "password-command[= ][\"']echo \\K[^\\s\"'$]{4,}", "--password-command 'echo ...'"},
+    {"curl-quoted-user", " -u ?[\"'][^\"'\\s]{1,80}[\"']:[\"']\\K[^\"'\\s$]{4,64}", "curl -u 'user':'...'"},
+    {"chpasswd-text",
+	"chpasswd ?<<-? ?[\"']?[A-Z_]{2,12}[\"']?\\r?\\n[a-z_][a-z0-9_-]{0,31}:\\K[^\\s$]{4,64}",
+	"chpasswd << EOF, then user:..."},
+    {"sqlplus-connect", "(?i)sql> ?conn(?:ect)? [a-z0-9_[\\]]{1,60}/\\K[^\\s@/\"']{3,64}", "SQL> CONNECT user/..."},
     {"infura-key", "/v3/\\K[0-9a-f]{32}", "Infura: the key in the address"},
     {"alchemy-key", "alchemy(?:api)?\\.(?:io|com)/v2/\\K[A-Za-z0-9_-]{20,}", "Alchemy: the key in the address"},
     {"pass-argument", "-pass(?:in|out)? [\"']?pass:\\K[^\\s\"'$]{3,64}", "-passin pass:..., of OpenSSL"},
