@@ -195,14 +195,15 @@ static bool check_body(const struct gb_run_options *options, struct gb_err *err)
 static bool check_head(const struct gb_run_options *options, struct gb_err *err) {
 	const char *const texts[] = {options->head, options->tail};
 	enum gb_language language = options->language;
-	bool knows = language == GB_JAVASCRIPT || language == GB_TYPESCRIPT || language == GB_DENO;
+	bool js = language == GB_JAVASCRIPT || language == GB_TYPESCRIPT || language == GB_DENO;
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		const char *field = i ? "tail" : "head";
 		if (!texts[i])
 			continue;
-		if (!knows || options->session || options->is_body)
+		if ((!js && (language != GB_PYTHON || i > 0)) || options->session || options->is_body)
 			return gb_fail_field(err, GB_EINVAL, field,
-			    "is for JavaScript, TypeScript and Deno only, without session and is_body");
+			    "is for JavaScript, TypeScript, Deno and, before the code, Python only, without "
+			    "session and is_body");
 		if (strlen(texts[i]) > GB_SOURCE_MAX)
 			return gb_fail_field(err, GB_ELIMIT, field, "has more than %u bytes", GB_SOURCE_MAX);
 		if (!check_text(field, texts[i], strlen(texts[i]), err))

@@ -2,6 +2,8 @@
 
 #include "runtime/python/module.h"
 
+#include <time.h>
+
 #include "base/cleanup.h"
 #include "runtime/python/bridge.h"
 #include "runtime/python/codec.h"
@@ -53,6 +55,34 @@ static PyObject *write_bytes(PyObject *module, PyObject *args) {
 	return PyLong_FromSsize_t(n);
 }
 
+/* log(level, text): as a call of console in JavaScript. */
+static PyObject *log_text(PyObject *module, PyObject *args) {
+	int level;
+	PyObject *given;
+	Py_ssize_t n;
+	struct timespec now;
+	if (!PyArg_ParseTuple(args, "iU", &level, &given))
+		return NULL;
+	/* Surrogates, which are no UTF-8, are replaced. */
+	gb_auto_py PyObject *bytes = PyUnicode_AsEncodedString(given, "utf-8", "replace");
+	char *text;
+	if (!bytes || PyBytes_AsStringAndSize(bytes, &text, &n) < 0)
+		return NULL;
+	clock_gettime(CLOCK_REALTIME, &now);
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, (size_t)n + 256);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_LOG);
+	gb_cbor_unsigned(&frame, (uint64_t)level);
+	gb_cbor_float(&frame, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6);
+	gb_cbor_array(&frame, 1);
+	gb_cbor_string(&frame, text, (size_t)n);
+	gb_frame_end(&frame, mark);
+	if (gb_buf_failed(&frame))
+		return PyErr_NoMemory();
+	gb_py_output_log(frame.data, frame.len);
+	Py_RETURN_NONE;
+}
+
 /* has_network(): whether sockets lead anywhere. */
 static PyObject *has_network(PyObject *module, PyObject *none) {
 	return PyBool_FromLong(gb_worker_has_network());
@@ -64,6 +94,7 @@ static PyObject *make_module(void) {
 	    {"answer", gb_py_bridge_answer, METH_VARARGS, NULL},
 	    {"display", display, METH_O, NULL},
 	    {"exit", report_exit, METH_O, NULL},
+	    {"log", log_text, METH_VARARGS, NULL},
 	    {"has_network", has_network, METH_NOARGS, NULL},
 	    {"write", write_bytes, METH_VARARGS, NULL},
 	    {NULL, NULL, 0, NULL},

@@ -215,6 +215,23 @@ void gb_py_post(const void *frames, size_t n) {
 	leave();
 }
 
+void gb_py_output_log(const void *frame, size_t n) {
+	enter();
+	if (n > out.left) {
+		out.left = 0;
+		out.truncated = true;
+	} else {
+		out.left -= n;
+		flush_pending();
+		gb_buf_append(&out.frames, frame, n);
+		out.truncated |= out.frames.failed;
+		if (out.frames.failed)
+			gb_buf_clear(&out.frames);
+		send_all();
+	}
+	leave();
+}
+
 void gb_py_send(void) {
 	enter();
 	send_all();

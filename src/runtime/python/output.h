@@ -29,6 +29,9 @@ void gb_py_post(const void *frames, size_t n);
 /* Send everything. Exits if the host has closed the connection. */
 void gb_py_send(void);
 
+/* Send a LOG frame, which counts as output: beyond the limit it is dropped. */
+void gb_py_output_log(const void *frame, size_t n);
+
 /* Set the truncated flag. */
 void gb_py_output_cut(void);
 bool gb_py_output_truncated(void);

@@ -16,6 +16,7 @@ import glovebox_display as display
 import glovebox_modules as modules
 import glovebox_policy as policies
 import glovebox_promises as promises
+import glovebox_tools as tools
 import glovebox_traces as traces
 import glovebox_values as values
 
@@ -58,11 +59,12 @@ _WORDS = frozenset((*keyword.kwlist, "__debug__"))
 
 class _State:
     """State kept between jobs. An instance, since assigning to class attributes is slow."""
-    __slots__ = "namespace", "policy", "count", "is_action"
+    __slots__ = "namespace", "policy", "count", "is_action", "head"
 
     def __init__(self):
         self.namespace = self.policy = None
         self.is_action = False
+        self.head = None  # the functions of the tools, of code that has some
         self.count = 0
 
 
@@ -99,6 +101,7 @@ def _apply(settings, filename):
     """Applies the runtime-specific settings."""
     state.policy = None
     state.is_action = settings is not None and settings.get("action", False)
+    state.head = None if settings is None else settings.get("head")
     if settings is None:
         if display.shown.count:
             display.shown.reset()
@@ -155,7 +158,7 @@ def _compile_apart(source, filename):
 
 def _compile(source, filename, policy):
     """(code of all but the last expression, code of that expression); either may be None."""
-    if policy is None:
+    if policy is None and state.head is None:
         try:
             return _compile_apart(source, filename)
         except SyntaxError:
@@ -163,6 +166,8 @@ def _compile(source, filename, policy):
     tree = compile(source, filename, "exec", _TREE, True)
     if policy is not None:
         tree = policy.check(tree, filename)
+    if state.head is not None:
+        tree = tools.as_function(tree, filename)
     body = tree.body
     if not body:
         return None, None
@@ -312,6 +317,8 @@ def run(source, filename, export, required, report, sources, imports, names, arg
         namespace.update(actions.freeze_state(names) if state.is_action else names)
     if report is not None:
         namespace["report"] = report
+    if state.head is not None:
+        tools.install(state.head, namespace)
     code = name = None
     try:
         if policy is None and export is None and not state.is_action and _is_variable(source, namespace):
@@ -333,6 +340,8 @@ def run(source, filename, export, required, report, sources, imports, names, arg
     except BaseException:
         _end(session)
         raise
+    if state.head is not None:
+        outcome = tools.finish(None if outcome[0] is NOTHING else outcome[0]), False
     _end(session)
     if code is None and name is not None and "lambda" not in source:
         traces.forget(name)  # no code object refers to it any more
