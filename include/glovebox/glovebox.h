@@ -340,6 +340,10 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
  * name fewer of them. NULL or empty: none, as gb_session_open. */
 bool gb_session_open_net(struct gb_engine *engine, enum gb_language language, const char *profile,
     const struct gb_value *net, struct gb_session **ret, struct gb_err *err);
+/* The same with a working directory: @workdir is as that of a run (struct gb_run_options), and of the whole session.
+ * NULL: none. */
+bool gb_session_open_in(struct gb_engine *engine, enum gb_language language, const char *profile,
+    const struct gb_value *net, const char *workdir, struct gb_session **ret, struct gb_err *err);
 /* Connect the stream socket @fd, which stays the caller's, to a server that listens on 127.0.0.1:@port inside the
  * session. Fails if the session is not in the network tier. If nothing listens there, the connection is closed. */
 bool gb_session_connect(struct gb_session *session, uint16_t port, int fd, struct gb_err *err);

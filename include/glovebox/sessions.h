@@ -42,6 +42,8 @@ struct gb_session_info {
 	char id[33]; /* 128 random bits, in hexadecimal */
 	const char *name, *conversation, *profile;
 	const char *net; /* the hosts that its runs can reach, separated by commas; empty: none */
+	const char *
+	    workdir; /* the directory that its runs have as /box, with ":rw" if they can write; empty: none */
 	enum gb_language language;
 	enum gb_session_state state;
 	const char *reason;              /* why it was terminated */
@@ -80,6 +82,7 @@ struct gb_session_asked {
 	enum gb_language language;
 	const char *profile;        /* or NULL */
 	const struct gb_value *net; /* hosts that its runs can reach: gb_session_open_net; or NULL */
+	const char *workdir;        /* as that of a run; or NULL */
 	const char *name;           /* unique among live sessions; NULL: generated */
 	const char *id;             /* of a new session: 32 lower case hexadecimal digits; NULL: random */
 };

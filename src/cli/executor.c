@@ -22,7 +22,8 @@ enum { CODE_MAX = 16 << 20, TEXT_MAX = 16 << 20, NUMBER_MAX = 1000000000, VALUES
 struct executor {
 	const struct command *command;
 	struct settings_request settings;
-	const char *file, *stubs_file, *tools_file, *language;
+	const char *file, *stubs_file, *tools_file, *language, *workdir;
+	char workdir_path[WORKDIR_TEXT];
 	struct gb_executor_request request;
 	struct gb_buf code, stubs, tools;
 	int result_fd;
@@ -34,16 +35,17 @@ struct executor {
 };
 
 static const struct flag flags[] = {
-    {"stubs", 0, "FILE", "TypeScript before the code: the functions of the tools", FLAG_PATH, NULL},
+    {"stubs", 0, "FILE", "TypeScript or Python before the code: the functions of the tools", FLAG_PATH, NULL},
     {"tools", 0, "FILE",
 	"the tools, as JSON with schemas: makes the functions, and checks the arguments of calls", FLAG_PATH,
 	NULL},
-    {"language", 'l', "LANGUAGE", "typescript, javascript or deno; default: typescript", 0, NULL},
+    {"language", 'l', "LANGUAGE", "typescript, javascript, deno or python; default: typescript", 0, NULL},
     {"timeout", 0, "TIME", "250ms, 5s or 2m; default: the setting executor.timeout", 0, NULL},
     {"max-code-size", 0, "SIZE", "of the code; default: the setting agent.maxCodeSize", 0, NULL},
     {"max-output-size", 0, "SIZE", "of the output; default: the setting agent.maxOutputSize", 0, NULL},
     {"max-tool-calls", 0, "N", "calls of tools; default: the setting executor.maxToolCalls", 0, NULL},
     {"net", 0, "HOST,...", "hosts that the code reaches, of those in the setting network.allowlist", 0, NULL},
+    {"workdir", 0, "DIR", "the directory that the code reads and writes; it is /box for the code", 0, NULL},
     {"decides", 0, NULL, "the calling program has approved the code: no person is asked", 0, NULL},
     {"purpose", 0, "TEXT", "the purpose of the code: shown with the request for approval, and recorded",
 	FLAG_EMPTY, NULL},
@@ -78,8 +80,8 @@ static bool take_text(struct executor *executor, const struct flag *flag, const 
 		const char *name, **text;
 	} texts[] = {{"stubs", &executor->stubs_file}, {"tools", &executor->tools_file},
 	    {"net", &executor->request.hosts}, {"language", &executor->language},
-	    {"purpose", &executor->request.purpose}, {"conversation", &executor->request.conversation},
-	    {"turn", &executor->request.turn}};
+	    {"workdir", &executor->workdir}, {"purpose", &executor->request.purpose},
+	    {"conversation", &executor->request.conversation}, {"turn", &executor->request.turn}};
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		if (strcmp(texts[i].name, flag->name) != 0)
 			continue;
@@ -379,6 +381,17 @@ static void execute(struct executor *executor, const struct gb_config *config) {
 		refuse(executor, &err);
 }
 
+/* To read and write. */
+static bool take_workdir(struct executor *executor) {
+	char text[WORKDIR_TEXT];
+	if (!executor->workdir)
+		return true;
+	if ((size_t)snprintf(text, sizeof text, "%s:rw", executor->workdir) >= sizeof text)
+		return report_error(executor->command, "--workdir: the path is too long");
+	executor->request.workdir = executor->workdir_path;
+	return find_workdir(executor->command, text, executor->workdir_path);
+}
+
 static int run(const struct command *self, int argc, char **argv) {
 	struct executor executor = {.command = self,
 	    .result_fd = STDERR_FILENO,
@@ -395,7 +408,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	gb_buf_init(&executor.tools, TEXT_MAX);
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &executor);
 	if (parsed == PARSED && language_choose(self, executor.language, NULL, &executor.request.language) &&
-	    load(&executor)) {
+	    load(&executor) && take_workdir(&executor)) {
 		const struct gb_config *config = settings_load(self, &executor.settings);
 		if (config)
 			execute(&executor, config);
@@ -412,7 +425,7 @@ const struct command command_executor = {
     .synopsis = "FILE [--tools FILE | --stubs FILE] [OPTIONS]",
     .summary = "run an agent's code that calls tools of the calling program",
     .details =
-	"Run the TypeScript code in FILE, the body of an async function. The code calls tools with\n"
+	"Run the code in FILE: TypeScript, the body of an async function; or Python. It calls tools with\n"
 	"__callTool__(name, params), or with the functions that --stubs or --tools add before it, and\n"
 	"prints with output(data), debug(message) and console. The calling program executes the tools: it\n"
 	"reads JSON lines from standard output, and answers on standard input:\n"

@@ -139,3 +139,25 @@ bool make_folder(const char *path, int *ret_fd, struct gb_err *err) {
 	bool is_missing = *path && lstat(path, &st) != 0 && errno == ENOENT;
 	return (!is_missing || make_last(path, err)) && open_folder(path, ret_fd, err);
 }
+
+bool find_workdir(const struct command *command, const char *text, char ret[WORKDIR_TEXT]) {
+	static const char suffix[] = ":rw";
+	const size_t n = strlen(text), n_suffix = sizeof suffix - 1;
+	const bool writable = n >= n_suffix && strcmp(text + n - n_suffix, suffix) == 0;
+	char path[PATH_MAX], self[32];
+	gb_auto_fd int fd = -1;
+	struct gb_err err = {0};
+	snprintf(path, sizeof path, "%.*s", (int)(n - (writable ? n_suffix : 0)), text);
+	if (n >= sizeof path || !*path)
+		return report_error(command, "--workdir: '%s' is not DIR or DIR:rw", text);
+	if (!open_folder(path, &fd, &err))
+		return report_error(command, "--workdir: %s", err.message);
+	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+	const ssize_t length = readlink(self, ret, WORKDIR_TEXT - sizeof suffix);
+	if (length <= 0)
+		return report_error(command, "--workdir: '%s': %s", path, strerror(errno));
+	memcpy(ret + length, suffix, sizeof suffix);
+	if (!writable)
+		ret[length] = '\0';
+	return true;
+}

@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 
+enum { WORKDIR_TEXT = 4096 + 4 };
+
 /* Append the content of @path; "-" is standard input. Accepts regular files, /dev/null, and pipes that the
  * shell has opened; not FIFOs, which would block, nor links that lead out of the working directory. Error messages
  * begin with @what, such as "--file: " or "". */
@@ -18,5 +20,9 @@ bool read_path(const struct command *command, const char *what, const char *path
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err);
 /* The same; a folder that is missing is created, with those above it. */
 bool make_folder(const char *path, int *ret_fd, struct gb_err *err);
+
+/* The directory of --workdir, "DIR" or "DIR:rw", as an absolute path without links, so that another process finds the same
+ * one. It is opened as by open_folder. */
+bool find_workdir(const struct command *command, const char *text, char ret[WORKDIR_TEXT]);
 
 #endif

@@ -32,6 +32,7 @@ struct request {
 	const char *packages; /* a folder, or NULL */
 	bool interactive;
 	char packages_path[PATH_MAX];
+	char workdir[WORKDIR_TEXT];
 	struct gb_values *values;
 	struct gb_run_options options;
 	struct settings_request settings;
@@ -215,7 +216,8 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 	if (request->packages && !open_packages(request, &err))
 		return report_error(&command_run, "--packages: %s", err.message);
 	if (!gb_limits_check(config, &request->options, &err) ||
-	    !gb_limits_check_net(config, request->options.net, &err)) {
+	    !gb_limits_check_net(config, request->options.net, &err) ||
+	    !gb_limits_check_workdir(config, request->options.workdir, &err)) {
 		report_flag_error(&command_run, &err);
 		return false;
 	}
@@ -268,6 +270,12 @@ static int execute_interactively(struct request *request) {
 	return status;
 }
 
+static bool take_workdir(struct request *request) {
+	const char *given = request->options.workdir;
+	request->options.workdir = given ? request->workdir : NULL;
+	return !given || find_workdir(&command_run, given, request->workdir);
+}
+
 static int run_request(struct request *request) {
 	bool has_code = request->code.file || request->code.code;
 	request->interactive |=
@@ -283,7 +291,7 @@ static int run_request(struct request *request) {
 	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
 	request->options.language = request->language;
 	request->options.last_value = !request->options.fn;
-	if (!run_flags_check_out(&given) ||
+	if (!take_workdir(request) || !run_flags_check_out(&given) ||
 	    (!request->session && !run_flags_fit(&given, request->language)) ||
 	    (has_code && !code_flags_load(&request->code)))
 		return EXIT_BAD_USE;
@@ -329,6 +337,7 @@ const struct command command_run = {
 	"  glovebox run plot.py --out pictures\n"
 	"  glovebox run count.sh --file words.txt --args '[\"words.txt\"]'\n"
 	"  glovebox run --session work -e 'let x = 1'\n"
+	"  glovebox run build.sh --workdir .:rw\n"
 	"  glovebox run -l node -e 'require(\"os\").cpus().length'\n"
 	"  glovebox run -l deno main.ts --net api.example.com\n"
 	"\n"

@@ -116,6 +116,11 @@ static bool check_session(
 		    job->command, "-l: the session '%s' has another language, %s", job->session, runtime);
 	if (!run_flags_fit(&given, language))
 		return false;
+	const char *workdir = session_text(session, "workdir");
+	if (job->options->workdir && strcmp(job->options->workdir, workdir) != 0)
+		return report_error(job->command,
+		    "--workdir: the session '%s' has %s%s; use another session for another directory",
+		    job->session, *workdir ? "the working directory " : "no working directory", workdir);
 	return !job->options->profile || strcmp(job->options->profile, *profile ? profile : "stdlib") == 0 ||
 	       report_error(job->command,
 		   "--profile: the session '%s' has the profile %s; use another session for another profile",
@@ -172,6 +177,7 @@ static bool open_session_if_missing(struct session_client *client, const struct 
 	session_line_text(&line, "name", job->session);
 	session_line_text(&line, "language", gb_language_name(job->options->language));
 	session_line_text(&line, "profile", job->options->profile);
+	session_line_text(&line, "workdir", job->options->workdir);
 	if (job->options->net && !session_line_value(&line, "net", job->options->net))
 		return false;
 	if (!session_send_line(client, &line) || !(reply = session_receive(client)))

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/language.h"
+#include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/untrusted.h"
@@ -36,10 +37,10 @@ static int report_no_session(const struct command *command, const char *session)
 /* --- create --- */
 
 struct wanted {
-	const char *language, *name, *conversation, *profile, *net;
+	const char *language, *name, *conversation, *profile, *net, *workdir;
 };
 
-enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE, FLAG_NET };
+enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE, FLAG_NET, FLAG_WORKDIR };
 
 static const struct flag create_flags[] = {
     [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
@@ -51,6 +52,8 @@ static const struct flag create_flags[] = {
 	NULL},
     [FLAG_NET] = {"net", 0, "HOST,...",
 	"let it reach HOST, HOST:PORT or *.DOMAIN, if network.allowlist has it", 0, NULL},
+    [FLAG_WORKDIR] = {"workdir", 0, "DIR[:rw]",
+	"let it read the directory DIR, and with :rw write there; it is /box for the code", 0, NULL},
     {"timeout", 0, "TIME", SESSION_LIMIT_OF_RUN, FLAG_REFUSED, NULL},
     {"memory", 0, "SIZE", SESSION_LIMIT_OF_RUN, FLAG_REFUSED, NULL},
     {"config", 0, "FILE", SESSION_KEPT_SETTINGS, FLAG_REFUSED | FLAG_PATH, NULL},
@@ -63,8 +66,8 @@ static bool on_create_flag(const struct flag *flag, const char *value, void *dat
 	if (!flag)
 		return report_error(&command_session_create,
 		    "takes no operand, but got '%s'; give a name with --name", value);
-	const char **const slots[] = {
-	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile, &wanted->net};
+	const char **const slots[] = {&wanted->language, &wanted->name, &wanted->conversation,
+	    &wanted->profile, &wanted->net, &wanted->workdir};
 	*slots[flag - create_flags] = value;
 	return true;
 }
@@ -78,11 +81,15 @@ static int create(const struct command *self, int argc, char **argv) {
 	if (!language_choose(self, wanted.language, NULL, &language) ||
 	    !run_flags_has_sessions(self, language))
 		return EXIT_BAD_USE;
+	char workdir[WORKDIR_TEXT];
+	if (wanted.workdir && !find_workdir(self, wanted.workdir, workdir))
+		return EXIT_BAD_USE;
 	struct session_client client;
 	if (session_reach(&client, self, &language) != REACHED)
 		return EXIT_REFUSED;
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "session_open");
+	session_line_text(&line, "workdir", wanted.workdir ? workdir : NULL);
 	session_line_text(&line, "language", gb_language_name(language));
 	session_line_text(&line, "name", wanted.name);
 	session_line_text(&line, "conversation", wanted.conversation);
@@ -100,7 +107,8 @@ static int create(const struct command *self, int argc, char **argv) {
 
 const struct command command_session_create = {
     .name = "session create",
-    .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME] [--net HOST,...]",
+    .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME] [--net HOST,...]\n"
+		"                               [--workdir DIR[:rw]]",
     .summary = "open a session and print its name or id",
     .details =
 	"A session ends when it is killed, after 30 minutes without use, or after a day.\n"

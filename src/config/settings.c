@@ -110,8 +110,8 @@ const struct gb_setting gb_settings[] = {
 	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER),
 	.help = "code with tools: tool calls in one execution"},
     {"executor.workingDir", GB_SETTING_PATH, AT(executor.working_dir), "", ALIAS({"runtime.working_dir"}),
-	UNAVAILABLE,
-	.help = "code with tools: the only folder that it can read and write; \"\" is a new, empty one"},
+	.help =
+	    "code with tools: the folder that it can read and write if its caller names none; \"\": none"},
 
     {"actions.enabled", GB_SETTING_BOOL, AT(actions.enabled), "true", TIGHTEN(LOWER),
 	.help = "code.execute and code.sandbox: false refuses them, whatever the embedding program says"},

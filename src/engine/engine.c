@@ -92,6 +92,7 @@ void gb_engine_release_settled(struct gb_engine *engine) {
 static void before_wait(struct gb_engine *engine) {
 	gb_engine_release_settled(engine);
 	gb_versions_clean_up(engine);
+	gb_workplaces_clean_up(engine);
 	for (int i = 0; i < GB_RUNTIMES; i++) {
 		if (engine->pools[i])
 			gb_runtime_clean_up(engine, (enum gb_runtime)i);
@@ -167,6 +168,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	if (!engine)
 		return gb_fail(err, GB_ENOMEM, 0, "the engine");
 	engine->loop.epoll = engine->timer_fd = engine->timer.fd = -1;
+	gb_workplaces_init(engine);
 	gb_list_init(&engine->alarms);
 	gb_list_init(&engine->starting);
 	gb_list_init(&engine->running);
@@ -200,6 +202,8 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
+	for (size_t i = 0; i < GB_WORKPLACES; i++)
+		gb_workdir_finish(&engine->workplaces[i].workdir);
 	gb_egress_destroy(engine->egress);
 	gb_port_destroy(engine->port);
 	gb_loop_remove(&engine->loop, &engine->timer);

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "engine/limits.h"
+#include "engine/workdir.h"
 #include "glovebox/glovebox.h"
 #include "runtime/wire.h"
 #include "sandbox/port.h"
@@ -61,7 +62,18 @@ enum gb_runtime {
 	GB_RUNTIME_PROFILES, /* the first of the caller's own Python profiles */
 	/* Added to one of the above: the same in the network tier, in sandboxes of its own. */
 	GB_RUNTIME_NETWORK = GB_RUNTIME_PROFILES + 8,
-	GB_RUNTIMES = 2 * GB_RUNTIME_NETWORK,
+	/* The first of those that have a working directory of the caller's: see workdir.c. */
+	GB_RUNTIME_WORKPLACES = 2 * GB_RUNTIME_NETWORK,
+	GB_WORKPLACES = 8,
+	GB_RUNTIMES = GB_RUNTIME_WORKPLACES + GB_WORKPLACES,
+};
+
+/* The sandboxes of a runtime with a working directory. */
+struct gb_workplace {
+	struct gb_workdir workdir;
+	enum gb_runtime of;
+	unsigned n_users; /* runs and sessions */
+	uint64_t left_at; /* ns; by the last of them */
 };
 
 /* A Python profile of the caller; unused without a name. */
@@ -78,9 +90,10 @@ struct gb_session {
 	struct gb_engine *engine;
 	enum gb_language language;
 	enum gb_runtime runtime;
-	struct gb_cell *cell; /* NULL once terminated */
-	struct gb_run *run;   /* the executing run, or NULL */
-	struct gb_value *net; /* the hosts that its runs can reach, in net_values; NULL: none */
+	enum gb_runtime place; /* that it has entered: see gb_workplace_enter; or 0 */
+	struct gb_cell *cell;  /* NULL once terminated */
+	struct gb_run *run;    /* the executing run, or NULL */
+	struct gb_value *net;  /* the hosts that its runs can reach, in net_values; NULL: none */
 	struct gb_values *net_values;
 	int n_jobs; /* jobs sent so far */
 	struct gb_frame_reader reader;
@@ -128,6 +141,7 @@ struct gb_engine {
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it; see gb_runtime_start */
+	struct gb_workplace workplaces[GB_WORKPLACES];
 	struct gb_port *port;
 	struct gb_egress *egress;                        /* NULL until the first run in the network tier */
 	struct gb_host addresses[GB_HOST_ADDRESSES_MAX]; /* that runs in the network tier can be allowed */
@@ -172,7 +186,8 @@ struct gb_run {
 	struct gb_list link; /* in engine->starting, running or settled, or unlinked */
 	struct gb_engine *engine;
 	enum gb_runtime runtime;
-	struct gb_cell *cell; /* NULL once released */
+	enum gb_runtime place; /* that it has entered: see gb_workplace_enter; or 0 */
+	struct gb_cell *cell;  /* NULL once released */
 
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
 	void (*on_output)(struct gb_run *run, int stream, const char *bytes, size_t n, void *data);
@@ -506,7 +521,21 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
  * inside a callback. */
 void gb_runtime_clean_up(struct gb_engine *engine, enum gb_runtime which);
 /* Whether both have the same worker program. */
-bool gb_runtime_is_same(enum gb_runtime a, enum gb_runtime b);
+bool gb_runtime_is_same(const struct gb_engine *engine, enum gb_runtime a, enum gb_runtime b);
+
+/* --- workdir.c --- */
+
+void gb_workplaces_init(struct gb_engine *engine);
+/* Stop those that nothing has used for a while. Not from inside a callback. */
+void gb_workplaces_clean_up(struct gb_engine *engine);
+/* The same runtime with the working directory @text: replaces *runtime. To be left by gb_workplace_leave. */
+bool gb_workplace_enter(
+    struct gb_engine *engine, const char *text, enum gb_runtime *runtime, struct gb_err *err);
+/* Does nothing for a runtime without a working directory. */
+void gb_workplace_leave(struct gb_engine *engine, enum gb_runtime which);
+/* The runtime without the directory; the directory, or NULL. */
+enum gb_runtime gb_workplace_of(const struct gb_engine *engine, enum gb_runtime which);
+struct gb_workdir *gb_workplace_dir(struct gb_engine *engine, enum gb_runtime which);
 
 /* --- request.c --- */
 

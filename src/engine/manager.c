@@ -53,6 +53,7 @@ void gb_record_describe(const struct gb_record *record, struct gb_session_info *
 	    .conversation = record->conversation,
 	    .profile = record->profile,
 	    .net = record->net ? record->net : "",
+	    .workdir = record->workdir ? record->workdir : "",
 	    .language = record->language,
 	    .state = from_session ? gb_session_state(record->session) : GB_SESSION_TERMINATED,
 	    .reason = from_session ? gb_session_reason(record->session) : record->reason,
@@ -123,6 +124,7 @@ static void set_earlier(uint64_t *next, uint64_t at) {
 static void free_record(struct gb_record *record) {
 	gb_list_remove(&record->link);
 	free(record->net);
+	free(record->workdir);
 	free(record);
 }
 

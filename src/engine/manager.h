@@ -29,6 +29,7 @@ struct gb_record {
 	char profile[GB_SESSION_PROFILE_BYTES + 1];
 	struct gb_list exposed; /* ports of the host that lead to it */
 	char *net;              /* its hosts, separated by commas; NULL: none */
+	char *workdir;          /* its working directory, with ":rw" if it is writable; NULL: none */
 	char reason[256];
 	double created_at, last_used_at; /* ms since 1970 */
 	uint64_t created, last_used;     /* monotonic, ns; last_used of an ended session is its end */

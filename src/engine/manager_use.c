@@ -1,4 +1,5 @@
 /* The public interface of the session manager. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,32 @@ static bool keep_net(struct gb_record *record, const struct gb_value *net, struc
 	return record->net || !gb_value_count(net) || gb_fail_field(err, GB_ELIMIT, "net", "is too long");
 }
 
+/* The directory of its session, as it was found: "DIR", "DIR:rw". */
+static bool keep_workdir(struct gb_record *record, struct gb_err *err) {
+	const struct gb_session *session = record->session;
+	const struct gb_workdir *workdir = gb_workplace_dir(session->engine, session->place);
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, PATH_MAX + 8);
+	if (workdir)
+		gb_workdir_describe(workdir, &text);
+	record->workdir = workdir && gb_buf_c_str(&text) ? strdup(text.data) : NULL;
+	return !workdir || record->workdir || gb_fail(err, GB_ENOMEM, 0, "a session");
+}
+
+static bool has_workdir(const struct gb_record *record, const char *asked) {
+	struct gb_workdir workdir;
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, PATH_MAX + 8);
+	if (!asked || !record->workdir)
+		return !asked && !record->workdir;
+	if (!gb_workdir_open(asked, &workdir, &(struct gb_err){0}))
+		return false;
+	gb_workdir_describe(&workdir, &text);
+	gb_workdir_finish(&workdir);
+	const char *wanted = gb_buf_c_str(&text);
+	return wanted && strcmp(wanted, record->workdir) == 0;
+}
+
 static bool has_net(const struct gb_record *record, const struct gb_value *net) {
 	gb_auto_free char *wanted = join_net(net);
 	return strcmp(record->net ? record->net : "", wanted ? wanted : "") == 0;
@@ -139,8 +166,10 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	gb_list_init(&record->queue);
 	gb_list_init(&record->exposed);
 	if (!init_record(record, asked, err) || !keep_net(record, asked->net, err) ||
-	    !gb_session_open_net(
-		manager->engine, asked->language, asked->profile, asked->net, &record->session, err)) {
+	    !gb_session_open_in(manager->engine, asked->language, asked->profile, asked->net, asked->workdir,
+		&record->session, err) ||
+	    !keep_workdir(record, err)) {
+		gb_session_close(record->session);
 		free(record->net);
 		free(record);
 		return false;
@@ -162,7 +191,7 @@ static bool matches(const struct gb_record *record, const struct gb_session_aske
 	return gb_record_is_alive(record) && record->language == asked->language &&
 	       strcmp(record->conversation, asked->conversation ? asked->conversation : "") == 0 &&
 	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0 &&
-	       has_net(record, asked->net);
+	       has_net(record, asked->net) && has_workdir(record, asked->workdir);
 }
 
 /* *ret_found is NULL if no session matches. */
@@ -172,7 +201,9 @@ static bool find_matching(struct gb_manager *manager, const struct gb_session_as
 	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
 	if (found && !matches(found, asked))
 		return gb_fail_field(err, GB_EINVAL, "name",
-		    "'%s' is a session of another language, profile or conversation, or of other hosts",
+		    "'%s' is a session of another language, profile or conversation, or of other hosts or "
+		    "another working "
+		    "directory",
 		    asked->name);
 	gb_list_each(struct gb_record, record, &manager->records, link) {
 		if (!found && !asked->name && matches(record, asked))

@@ -44,6 +44,7 @@ void gb_run_free(struct gb_run *run) {
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
 	free(run->logs);
+	gb_workplace_leave(run->engine, run->place);
 	free(run);
 }
 

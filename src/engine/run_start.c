@@ -127,6 +127,16 @@ bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
+static bool enter_workdir(struct gb_run *run, const struct gb_run_options *options, struct gb_err *err) {
+	if (options->session)
+		return gb_fail_field(
+		    err, GB_EINVAL, "workdir", "is that of the session: open one that has it");
+	if (!gb_workplace_enter(run->engine, options->workdir, &run->runtime, err))
+		return false;
+	run->place = run->runtime;
+	return true;
+}
+
 struct gb_run *gb_run_create(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err) {
 	struct gb_run *run = make_run(engine, options);
@@ -140,7 +150,8 @@ struct gb_run *gb_run_create(
 	if (gb_runtime_find(engine, options->language, options->profile, &run->runtime, err) &&
 	    gb_reach_create(engine, options, &run->reach, err)) {
 		run->runtime += run->reach ? GB_RUNTIME_NETWORK : 0;
-		return run;
+		if (!options->workdir || enter_workdir(run, options, err))
+			return run;
 	}
 	gb_run_free(run);
 	return NULL;

@@ -165,18 +165,18 @@ static bool add_paths(struct gb_plan *plan, const char *const *paths, struct gb_
 }
 
 /* Python's entry for a profile of the caller. */
-static const struct runtime *find_runtime(enum gb_runtime which) {
-	which %= GB_RUNTIME_NETWORK;
+static const struct runtime *find_runtime(const struct gb_engine *engine, enum gb_runtime which) {
+	which = gb_workplace_of(engine, which) % GB_RUNTIME_NETWORK;
 	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 }
 
-bool gb_runtime_is_same(enum gb_runtime a, enum gb_runtime b) {
-	return strcmp(find_runtime(a)->worker, find_runtime(b)->worker) == 0;
+bool gb_runtime_is_same(const struct gb_engine *engine, enum gb_runtime a, enum gb_runtime b) {
+	return strcmp(find_runtime(engine, a)->worker, find_runtime(engine, b)->worker) == 0;
 }
 
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err) {
-	return gb_worker_find(engine->worker_dir, find_runtime(which)->worker, ret, n, err);
+	return gb_worker_find(engine->worker_dir, find_runtime(engine, which)->worker, ret, n, err);
 }
 
 bool gb_engine_has_language(const struct gb_engine *engine, enum gb_language language) {
@@ -186,29 +186,34 @@ bool gb_engine_has_language(const struct gb_engine *engine, enum gb_language lan
 	if (!gb_runtime_find(engine, language, NULL, &which, &err) ||
 	    !gb_runtime_worker(engine, which, path, sizeof path, &err))
 		return false;
-	const struct runtime *runtime = find_runtime(which);
+	const struct runtime *runtime = find_runtime(engine, which);
 	return !runtime->program || find_program(engine, runtime, path, sizeof path, &err);
 }
 
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err) {
-	const struct runtime *runtime = find_runtime(which);
-	const bool network = which >= GB_RUNTIME_NETWORK;
-	const enum gb_runtime plain = which % GB_RUNTIME_NETWORK;
+	const struct runtime *runtime = find_runtime(engine, which);
+	const struct gb_workdir *workdir = gb_workplace_dir(engine, which);
+	const bool network = gb_workplace_of(engine, which) >= GB_RUNTIME_NETWORK;
+	const enum gb_runtime plain = gb_workplace_of(engine, which) % GB_RUNTIME_NETWORK;
+	const bool bare = runtime->room == GB_ROOM_NONE;
 	const struct gb_plan_options options = {
-	    .room = runtime->room,
+	    .room = workdir && bare ? GB_ROOM_FILES : runtime->room,
+	    .bare = workdir && bare,
+	    .workdir = workdir,
 	    .profile = plain < GB_RUNTIME_PROFILES ? runtime->profile
 						   : engine->profiles[plain - GB_RUNTIME_PROFILES].text,
 	    .all_programs = runtime->all_programs,
 	    .network = network,
 	    .addresses = engine->addresses,
-	    .n_addresses = network && runtime->room != GB_ROOM_NONE ? engine->n_addresses : 0,
+	    .n_addresses = network && !bare ? engine->n_addresses : 0,
 	};
 	struct gb_plan *plan;
 	if (!gb_plan_create(engine->port, &options, &plan, err))
 		return false;
 	if (!add_paths(plan, runtime->paths, err) ||
-	    (network && runtime->room != GB_ROOM_NONE && !add_paths(plan, network_paths, err)) ||
+	    (network && !bare && !add_paths(plan, network_paths, err)) ||
+	    (workdir && !gb_plan_work_in(plan, workdir->fd, workdir->writable, err)) ||
 	    (runtime->program && !add_program(engine, runtime, plan, err))) {
 		gb_plan_destroy(plan);
 		return false;
@@ -220,14 +225,15 @@ bool gb_runtime_plan(
 bool gb_runtime_start_behind(
     struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err) {
 	const struct gb_engine_options *options = &engine->options;
-	const struct runtime *runtime = find_runtime(which);
+	const struct runtime *runtime = find_runtime(engine, which);
+	const bool has_workdir = which >= GB_RUNTIME_WORKPLACES;
 	char program[PATH_MAX];
 	if (!gb_runtime_worker(engine, which, program, sizeof program, err))
 		return false;
-	const bool has_warm = options->warm != GB_NONE && !runtime->is_single;
+	const bool has_warm = options->warm != GB_NONE && !runtime->is_single && !has_workdir;
 	const struct gb_pool_options pool = {
 	    .program = program,
-	    .shards = runtime->is_single ? 1 : options->shards,
+	    .shards = runtime->is_single || has_workdir ? 1 : options->shards,
 	    /* gb_engine_create waits for the pools; later, the runs of other languages go on. */
 	    .one_by_one = engine->created,
 	    .warm = has_warm ? GB_OR(options->warm, runtime->warm) : 0,
@@ -259,7 +265,7 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 		gb_runtime_clean_up(engine, which);
 	if (engine->pools[which])
 		return true;
-	if ((which >= GB_RUNTIME_NETWORK && !gb_network_init(engine, err)) ||
+	if ((gb_workplace_of(engine, which) >= GB_RUNTIME_NETWORK && !gb_network_init(engine, err)) ||
 	    !gb_runtime_plan(engine, which, &plan, err))
 		return false;
 	bool started = gb_runtime_start_behind(engine, which, plan, err);

@@ -26,6 +26,8 @@ static void free_session(struct gb_session *session) {
 	gb_frame_reader_finish(&session->reader);
 	gb_terminal_finish(&session->terminal);
 	gb_values_destroy(session->net_values);
+	if (session->place)
+		gb_workplace_leave(session->engine, session->place);
 	free(session);
 }
 
@@ -48,7 +50,8 @@ static bool keep_net(struct gb_session *session, const struct gb_value *net, str
 	return ok || gb_fail_field(err, GB_ELIMIT, "net", "is too long");
 }
 
-static bool start_session(struct gb_session *session, const char *profile, struct gb_err *err) {
+static bool start_session(
+    struct gb_session *session, const char *profile, const char *workdir, struct gb_err *err) {
 	struct gb_engine *engine = session->engine;
 	/* Its hosts are checked now, as those of a run. */
 	struct gb_reach *reach = NULL;
@@ -59,6 +62,9 @@ static bool start_session(struct gb_session *session, const char *profile, struc
 	if (!gb_runtime_find(engine, session->language, profile, &session->runtime, err))
 		return false;
 	session->runtime += session->net ? GB_RUNTIME_NETWORK : 0;
+	if (workdir && !gb_workplace_enter(engine, workdir, &session->runtime, err))
+		return false;
+	session->place = workdir ? session->runtime : 0;
 	if (gb_runtime_start(engine, session->runtime, err))
 		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
 	return session->cell;
@@ -77,6 +83,11 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 
 bool gb_session_open_net(struct gb_engine *engine, enum gb_language language, const char *profile,
     const struct gb_value *net, struct gb_session **ret, struct gb_err *err) {
+	return gb_session_open_in(engine, language, profile, net, NULL, ret, err);
+}
+
+bool gb_session_open_in(struct gb_engine *engine, enum gb_language language, const char *profile,
+    const struct gb_value *net, const char *workdir, struct gb_session **ret, struct gb_err *err) {
 	if (!gb_session_check_language(language, err))
 		return false;
 	struct gb_session *session = calloc(1, sizeof *session);
@@ -87,7 +98,7 @@ bool gb_session_open_net(struct gb_engine *engine, enum gb_language language, co
 	session->language = language;
 	gb_frame_reader_init(&session->reader, NOISE_MAX);
 	gb_terminal_init(&session->terminal);
-	if (!keep_net(session, net, err) || !start_session(session, profile, err)) {
+	if (!keep_net(session, net, err) || !start_session(session, profile, workdir, err)) {
 		free_session(session);
 		return false;
 	}
@@ -199,7 +210,8 @@ void gb_session_judge(struct gb_run *run) {
 	if (run->ends_session)
 		why = gb_language_traits(session->language)->has_terminal ? "the shell has exited"
 									  : "its program has ended";
-	else if (run->result.status == GB_MEMORY && session->runtime == GB_RUNTIME_JS)
+	else if (run->result.status == GB_MEMORY &&
+		 gb_workplace_of(session->engine, session->runtime) == GB_RUNTIME_JS)
 		why = run->result.error.message;
 	if (why)
 		gb_session_doom(session, why);

@@ -83,7 +83,7 @@ const char *gb_engine_version(const struct gb_engine *engine, enum gb_language l
 	if (query_runtimes[language])
 		return engine->version_queries[language].answer;
 	for (int i = 0; i < GB_RUNTIMES; i++)
-		if (engine->pools[i] && gb_runtime_is_same((enum gb_runtime)i, runtime) &&
+		if (engine->pools[i] && gb_runtime_is_same(engine, (enum gb_runtime)i, runtime) &&
 		    *gb_pool_version(engine->pools[i]))
 			return gb_pool_version(engine->pools[i]);
 	return "";

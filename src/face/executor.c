@@ -1,5 +1,6 @@
 #include "face/executor.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/limits.h"
+#include "engine/workdir.h"
 #include "executor_prelude.h"
 #include "face/shown.h"
 #include "gate/faces.h"
@@ -74,15 +76,25 @@ static void remove_declaration(struct gb_buf *out, size_t from) {
 }
 
 static bool append_stubs(
-    const char *stubs, const struct gb_value *tools, struct gb_buf *out, struct gb_err *err) {
+    const char *stubs, const struct gb_value *tools, bool is_python, struct gb_buf *out, struct gb_err *err) {
 	size_t n = stubs ? strlen(stubs) : 0;
 	if (!n)
-		return !tools || gb_stubs_typescript(tools, out, err) || gb_wrap_field(err, "tools");
+		return !tools || (is_python ? gb_stubs_python : gb_stubs_typescript)(tools, out, err) ||
+		       gb_wrap_field(err, "tools");
 	if (n > STUBS_MAX)
 		return gb_fail_field(
 		    err, GB_ELIMIT, "stubs", "have %zu bytes; the maximum is %d", n, STUBS_MAX);
 	gb_buf_append(out, stubs, n);
 	return true;
+}
+
+/* The worker of Python has the functions of the face itself: runtime/python/tools.py. */
+static bool make_python_head(
+    const char *stubs, const struct gb_value *tools, struct gb_buf *out, struct gb_err *err) {
+	gb_buf_init(out, STUBS_MAX + 1024);
+	if (!append_stubs(stubs, tools, true, out, err))
+		return false;
+	return gb_buf_c_str(out) || gb_fail(err, GB_ENOMEM, 0, "out of memory");
 }
 
 static bool make_head(
@@ -91,7 +103,7 @@ static bool make_head(
 	gb_buf_append(out, gb_executor_prelude, sizeof gb_executor_prelude);
 	gb_buf_append(out, before_stubs, strlen(before_stubs));
 	const size_t from = out->len;
-	if (!append_stubs(stubs, tools, out, err))
+	if (!append_stubs(stubs, tools, false, out, err))
 		return false;
 	remove_declaration(out, from);
 	gb_buf_append(out, before_code, strlen(before_code));
@@ -419,8 +431,10 @@ bool gb_executor_check(
 	if (request->code.n > max)
 		return gb_fail_field(err, GB_ELIMIT, "code", "%s", text);
 	return language == GB_TYPESCRIPT || language == GB_JAVASCRIPT || language == GB_DENO ||
+	       language == GB_PYTHON ||
 	       gb_fail_field(err, GB_EINVAL, "language",
-		   "the executor runs TypeScript, JavaScript and Deno, not %s", gb_language_name(language));
+		   "the executor runs TypeScript, JavaScript, Deno and Python, not %s",
+		   gb_language_name(language));
 }
 
 static bool read_tools(struct gb_executor *executor, struct gb_str json, struct gb_err *err) {
@@ -459,10 +473,33 @@ static void destroy(struct gb_executor *executor) {
 	free(executor);
 }
 
+/* The directory, as it is shown to the person who decides: absolute, without links. Empty: none. */
+static bool find_workdir(const struct gb_executor_request *request, const struct gb_config *config,
+    struct gb_buf *out, struct gb_err *err) {
+	struct gb_workdir workdir;
+	char setting[PATH_MAX + 4];
+	const char *text = request->workdir;
+	if (!text || !*text) {
+		if (!*config->executor.working_dir)
+			return true;
+		snprintf(setting, sizeof setting, "%s:rw", config->executor.working_dir);
+		text = setting;
+	}
+	if (!gb_workdir_open(text, &workdir, err))
+		return false;
+	gb_workdir_describe(&workdir, out);
+	gb_workdir_finish(&workdir);
+	return true;
+}
+
 static bool submit(struct gb_service_client *client, struct gb_executor *executor,
     const struct gb_executor_request *request, const char *head, struct gb_err *err) {
 	const struct gb_config *config = gb_service_config(client->service);
 	const bool has_hosts = request->hosts && *request->hosts;
+	gb_auto_buf struct gb_buf workdir;
+	gb_buf_init(&workdir, PATH_MAX + 4);
+	if (!find_workdir(request, config, &workdir, err))
+		return false;
 	const struct gb_submission submission = {
 	    .request = {.face = GB_FACE_EXECUTOR,
 		.transport = request->transport,
@@ -472,8 +509,9 @@ static bool submit(struct gb_service_client *client, struct gb_executor *executo
 		.turn = request->turn,
 		.tier = has_hosts ? GB_TIER_NETWORK : GB_TIER_ISOLATED,
 		.hosts = has_hosts ? request->hosts : NULL,
+		.workdir = workdir.len ? gb_buf_c_str(&workdir) : NULL,
 		.around = {.head = head,
-		    .tail = after_code,
+		    .tail = request->language == GB_PYTHON ? NULL : after_code,
 		    .functions = functions,
 		    .max_calls = executor->max_calls + FILE_CALLS},
 		.run = {.source = request->code.n ? request->code.p : "",
@@ -497,7 +535,8 @@ bool gb_executor_start(struct gb_service_client *client, const struct gb_executo
 	if (!executor)
 		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
 	if (read_tools(executor, request->tools, err) &&
-	    make_head(request->stubs, executor->tools, &head, err) &&
+	    (request->language == GB_PYTHON ? make_python_head : make_head)(
+		request->stubs, executor->tools, &head, err) &&
 	    submit(client, executor, request, head.data, err)) {
 		*ret = executor;
 		return true;

@@ -9,7 +9,7 @@
  *	on_call: gb_executor_return(executor, call, json) or gb_executor_throw(executor, call, message), now or later
  *	on_done: gb_executor_write(result, &json), gb_executor_release(executor)
  *
- * The code is the body of an async function. Before it are functions of the face (__callTool__, output, debug) and the
+ * The code is the body of an async function, or a Python program. Before it are functions of the face (__callTool__, output, debug) and the
  * stubs of the tools, which are ordinary functions; positions in errors are those of the code. Nothing of the agent
  * decides what is put there.
  */
@@ -37,14 +37,18 @@ struct gb_executor_request {
 	/* The tools, as JSON: see gb_tools_list (schema/schema.h). Arguments are checked against their schemas, and other
 	 * names are refused. Without it, every call is passed on as it is. */
 	struct gb_str tools;
-	const char *stubs;         /* TypeScript: the functions of the tools; NULL or empty: made of .tools */
-	enum gb_language language; /* TypeScript, JavaScript or Deno */
+	/* The functions of the tools, in the language of the code (TypeScript or Python); NULL or empty: made of .tools */
+	const char *stubs;
+	enum gb_language language; /* TypeScript, JavaScript, Deno or Python */
 	/* At most what the settings have, which is the default. */
 	uint64_t timeout_ms, max_code_bytes, max_output_bytes;
 	uint32_t max_tool_calls; /* GB_NONE: none */
 	/* The hosts that the code reaches, separated by commas, of those in the settings: the network tier. NULL or empty:
 	 * none. */
 	const char *hosts;
+	/* The directory that the code reads and writes, as /box, with ":rw": see struct gb_run_options. NULL or empty: that of
+	 * the settings, which may be none. */
+	const char *workdir;
 	/* The statements of the agent, and how the request has arrived: see struct gb_gate_request. */
 	const char *purpose, *conversation, *turn, *transport;
 	bool embedder_decides;

@@ -16,11 +16,13 @@ const {__callTool__, output, debug, __finish__, fetch, Deno} = ((callHost, conso
 	};
 
 	// The permissions that Deno would have denied.
-	class NotCapable extends Error {
+	// Deno's own; or on JavaScript with a working directory, an object with functions for files.
+	const own = globalThis.Deno;
+	const NotCapable = own?.errors.NotCapable ?? class NotCapable extends Error {
 		get name() {
 			return 'NotCapable';
 		}
-	}
+	};
 	const refuse = (access, flag) => {
 		throw new NotCapable(`Requires ${access}, which this code does not have (--allow-${flag})`);
 	};
@@ -79,6 +81,6 @@ const {__callTool__, output, debug, __finish__, fetch, Deno} = ((callHost, conso
 			return true;
 		},
 		fetch: globalThis.fetch ?? (async (url) => refuse(`net access to "${text(url?.url ?? url)}"`, 'net')),
-		Deno: globalThis.Deno ?? denied,
+		Deno: own?.Command ? own : {...denied, ...own},
 	};
 })(__glovebox_call__, console);

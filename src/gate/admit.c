@@ -300,6 +300,14 @@ static bool check_hosts(struct gb_agent_run *run) {
 	return false;
 }
 
+static bool check_workdir(struct gb_agent_run *run) {
+	struct gb_err err = {0};
+	if (gb_limits_check_workdir(run->rules->config, run->request.run.workdir, &err))
+		return true;
+	gb_agent_run_refuse(run, GB_CODE_REFUSED, "%s", err.message);
+	return false;
+}
+
 bool gb_agent_run_admit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	enum gb_language language = run->request.run.language;
@@ -319,5 +327,6 @@ bool gb_agent_run_admit(struct gb_agent_run *run) {
 		    gb_config_runtime_name(gb_config_runtime_of(language)));
 		return false;
 	}
-	return check_hosts(run) && check_size(run) && check_guard(run) && check_number(run);
+	return check_hosts(run) && check_workdir(run) && check_size(run) && check_guard(run) &&
+	       check_number(run);
 }

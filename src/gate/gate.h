@@ -133,6 +133,9 @@ struct gb_gate_request {
 	/* In the network tier, of faces with_tools (gate/faces.h): the hosts that the code reaches, separated by commas, which
 	 * the settings must admit. NULL: all of the settings. */
 	const char *hosts;
+	/* Of faces with_tools: the directory of the machine that the code has as /box, as in struct gb_run_options. The caller
+	 * names it, never the agent. NULL: none. */
+	const char *workdir;
 	/* Run in the conversation's session of this language. If there is none, one is opened when the code
 	 * is about to run: a request that is refused, expires or is withdrawn opens none. */
 	bool persistent;

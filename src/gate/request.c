@@ -8,6 +8,7 @@
 #include "engine/limits.h"
 #include "gate/agent_run.h"
 #include "value/codec.h"
+#include "value/json.h"
 #include "value/wtf8.h"
 
 enum { TRANSPORT_MAX = 32 };
@@ -101,6 +102,11 @@ bool gb_agent_run_describe(struct gb_agent_run *run) {
 	/* An approval is for these hosts. */
 	if (options->net)
 		gb_buf_printf(&permissions, ",\"hosts\":%s", hosts ? hosts : "null");
+	/* And for this directory. */
+	if (options->workdir) {
+		gb_buf_printf(&permissions, ",\"workdir\":");
+		gb_json_append_bytes(&permissions, gb_str_from(options->workdir));
+	}
 	if (gb_face_rules(run->request.face)->is_action)
 		gb_buf_printf(&permissions, ",\"readOnly\":%s", options->read_only ? "true" : "false");
 	if (gb_face_rules(run->request.face)->with_tools)
@@ -192,6 +198,10 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 	if (request->hosts && (!gb_face_rules(request->face)->with_tools || request->tier != GB_TIER_NETWORK))
 		return gb_fail_field(err, GB_EINVAL, "net", "face '%s' names no hosts in the %s tier", name,
 		    gb_tier_name(request->tier));
+	if (request->workdir &&
+	    (!gb_face_rules(request->face)->with_tools || request->persistent || request->session))
+		return gb_fail_field(err, GB_EINVAL, "workdir",
+		    "face '%s' has no directory, and sessions of agents have none", name);
 	return request->tier == GB_TIER_ISOLATED || request->is_input ||
 	       gb_language_has(request->run.language, GB_NEED_NET) ||
 	       gb_fail_field(err, GB_EINVAL, "tier", "the network tier is not for %s",
@@ -284,7 +294,9 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	if (given->is_input)
 		request->run.language = GB_SHELL;
 	bool ok = request->run.source && copy_around(run) &&
-		  (!given->hosts || (request->hosts = gb_agent_run_text(run, given->hosts)));
+		  (!given->hosts || (request->hosts = gb_agent_run_text(run, given->hosts))) &&
+		  (!given->workdir || (request->workdir = gb_agent_run_text(run, given->workdir)));
+	request->run.workdir = request->workdir;
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
 	char through[GB_APPROVAL_NAME_MAX];

@@ -26,6 +26,10 @@ bool gb_limits_check(const struct gb_config *config, const struct gb_run_options
 /* Fails, naming the host, if @run asks for a host that network.allowlist does not have. */
 bool gb_limits_check_net(const struct gb_config *config, const struct gb_value *net, struct gb_err *err);
 
+/* Fails, saying why, if @workdir (of a run: struct gb_run_options) cannot be given to code: also if it has, or is in,
+ * a folder of Glovebox itself, with the state or the settings. NULL is fine. */
+bool gb_limits_check_workdir(const struct gb_config *config, const char *workdir, struct gb_err *err);
+
 /* --- an engine --- */
 
 /* As gb_engine_create, with the programs and profiles of the settings where @options names none. */

@@ -1,10 +1,14 @@
 /* The limits of a run: defaults and maxima from the settings. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "config/settings.h"
 #include "egress/rules.h"
+#include "engine/workdir.h"
 #include "limits/limits.h"
+#include "store/state.h"
 
 static void name_setting(enum gb_config_runtime runtime, const char *limit, char ret[GB_SETTING_NAME_MAX]) {
 	snprintf(ret, GB_SETTING_NAME_MAX, "limits.%s.%s", gb_config_runtime_name(runtime), limit);
@@ -70,6 +74,54 @@ bool gb_limits_check_net(const struct gb_config *config, const struct gb_value *
 			    shown);
 	}
 	return true;
+}
+
+static bool is_apart(
+    const struct gb_workdir *workdir, const char *folder, const char *what, struct gb_err *err) {
+	if (!gb_workdir_has(workdir, folder) && !gb_workdir_is_in(workdir, folder))
+		return true;
+	return gb_fail_field(err, GB_EINVAL, "workdir",
+	    "'%s' cannot be one: code would reach %s in '%.400s' (mount namespace); name a directory apart "
+	    "from "
+	    "it",
+	    workdir->path, what, folder);
+}
+
+/* The files of settings, so that code cannot change its own limits: those that exist, and those that would be read. */
+static bool is_apart_from_settings(const struct gb_workdir *workdir, struct gb_err *err) {
+	static const struct {
+		const char *variable, *below;
+	} places[] = {
+	    {"GLOVEBOX_CONFIG", ""}, {"XDG_CONFIG_HOME", "/glovebox"}, {"HOME", "/.config/glovebox"}};
+	char path[PATH_MAX];
+	for (size_t i = 0; i < GB_COUNT(places); i++) {
+		const char *value = getenv(places[i].variable);
+		if (!value || !*value ||
+		    (size_t)snprintf(path, sizeof path, "%s%s", value, places[i].below) >= sizeof path)
+			continue;
+		if (gb_workdir_has(workdir, path))
+			return gb_fail_field(err, GB_EINVAL, "workdir",
+			    "'%s' cannot be one: code would reach the settings of Glovebox, '%.400s' (mount "
+			    "namespace); name a directory without them",
+			    workdir->path, path);
+	}
+	return true;
+}
+
+bool gb_limits_check_workdir(const struct gb_config *config, const char *text, struct gb_err *err) {
+	struct gb_workdir workdir;
+	char state[GB_STATE_PATH];
+	if (!text)
+		return true;
+	if (!gb_workdir_open(text, &workdir, err))
+		return false;
+	bool ok = (!gb_state_choose(config->state_dir, state, NULL) ||
+		      is_apart(&workdir, state, "the state of Glovebox", err)) &&
+		  (!*config->audit.directory ||
+		      is_apart(&workdir, config->audit.directory, "the audit log of Glovebox", err)) &&
+		  is_apart_from_settings(&workdir, err);
+	gb_workdir_finish(&workdir);
+	return ok;
 }
 
 bool gb_limits_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {

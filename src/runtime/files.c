@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "runtime/wire.h"
+#include "sandbox/worker.h"
 #include "value/cbor.h"
 #include "value/frame.h"
 #include "value/wtf8.h"
@@ -155,7 +156,8 @@ static void walk(int folder, char *path, size_t n, unsigned depth, visitor visit
  * files. */
 static bool box_is_empty(void) {
 	struct statfs fs;
-	return statfs(BOX, &fs) == 0 && fs.f_files > 0 && fs.f_files - fs.f_ffree <= 1;
+	return !gb_worker_has_workdir() && statfs(BOX, &fs) == 0 && fs.f_files > 0 &&
+	       fs.f_files - fs.f_ffree <= 1;
 }
 
 static void walk_box(visitor visit, void *data) {
@@ -165,6 +167,12 @@ static void walk_box(visitor visit, void *data) {
 	gb_auto_fd int box = open(BOX, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (box >= 0)
 		walk(box, path, 0, 0, visit, data);
+}
+
+/* A folder of the host's may have any number of files, and others change them too: a run has no "changed files" there. */
+static void walk_changes(visitor visit, void *data) {
+	if (!gb_worker_has_workdir())
+		walk_box(visit, data);
 }
 
 static void add_mark(void *data, int folder, const char *path, const struct stat *st) {
@@ -218,7 +226,7 @@ bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why,
 		return true;
 	bool ok = write_files(in, &given, why, n_why);
 	files->n = 0;
-	walk_box(add_mark, files);
+	walk_changes(add_mark, files);
 	return ok;
 }
 
@@ -355,7 +363,7 @@ static bool is_taken(const struct gb_files *files, const char *path) {
 
 bool gb_files_send(struct gb_files *files, uint64_t max_bytes, void (*post)(const void *frame, size_t n)) {
 	struct sending sending = {.before = files, .left = max_bytes, .all = true, .post = post};
-	walk_box(send_changed, &sending);
+	walk_changes(send_changed, &sending);
 	for (size_t i = 0; i < files->n_taken; i++)
 		send_taken(&sending, files->taken[i]);
 	gb_files_finish(files);

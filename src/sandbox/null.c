@@ -46,6 +46,10 @@ bool gb_plan_share(
 	return refuse(err);
 }
 
+bool gb_plan_work_in(struct gb_plan *plan, int fd, bool writable, struct gb_err *err) {
+	return refuse(err);
+}
+
 bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
     struct gb_pool **ret, struct gb_err *err) {
 	return refuse(err);

@@ -80,6 +80,10 @@ struct gb_plan_options {
 	 * another process makes of them: see gb_pool_options.open_network. In GB_ROOM_NONE there are no sockets: the
 	 * cell keeps the descriptor that it is given (GB_FD_FETCH), and asks over it. */
 	bool network;
+	/* GB_ROOM_FILES, for an interpreter that is linked statically: no files of the system and no sockets. If there is
+	 * a network, the cell keeps its descriptor, as in GB_ROOM_NONE. */
+	bool bare;
+	bool workdir; /* gb_plan_work_in follows */
 	/* Addresses, apart from those of loopback, that the cell's network has. */
 	const struct gb_host *addresses;
 	size_t n_addresses;
@@ -101,6 +105,11 @@ enum gb_share {
  * process has put something else in its place. */
 bool gb_plan_share(
     struct gb_plan *plan, const char *from, const char *to, enum gb_share how, struct gb_err *err);
+
+/* Instead of a folder of each cell's own, all cells have the host's folder that is open as @fd. It is mounted once, by
+ * each zygote: no cell starts if another process has put something else in its place. Code can leave it neither by a
+ * path nor by a link. Not for GB_ROOM_NONE. */
+bool gb_plan_work_in(struct gb_plan *plan, int fd, bool writable, struct gb_err *err);
 
 /* --- start: a pool of cells behind one plan --- */
 

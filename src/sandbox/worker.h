@@ -40,6 +40,9 @@ struct gb_worker {
 /* Whether its cells are of the network tier: their network reaches hosts. From .init on. */
 bool gb_worker_has_network(void);
 
+/* Whether /box is a folder of the host's (gb_plan_work_in), and not one of the cell's own. From .init on. */
+bool gb_worker_has_workdir(void);
+
 /* The fetch channel of a cell in an empty room, if it is of the network tier: see egress/fetch.h. */
 enum { GB_FD_FETCH = 4 };
 

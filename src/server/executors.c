@@ -95,6 +95,7 @@ bool gb_rpc_handle_executor(
 	    .timeout_ms = message->options.timeout_ms,
 	    .max_code_bytes = message->max_code_bytes,
 	    .max_output_bytes = message->options.output_bytes,
+	    .workdir = message->options.workdir,
 	    .purpose = message->purpose,
 	    .conversation = message->conversation,
 	    .turn = message->turn,

@@ -153,6 +153,7 @@ static const struct gb_field executor_fields[] = {
     FIELD("maxCodeBytes", GB_FIELD_WHOLE, max_code_bytes, .min = 1, .max = GB_WHOLE_MAX),
     FIELD("maxToolCalls", GB_FIELD_ANY, max_tool_calls),
     OPTION("net", GB_FIELD_ARRAY, net),
+    OPTION("workdir", GB_FIELD_TEXT, workdir),
     STATEMENT(purpose),
     STATEMENT(conversation),
     STATEMENT(turn),

@@ -199,6 +199,8 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 		gb_write_text(out, "profile", session->profile);
 	if (*session->net)
 		gb_write_text(out, "net", session->net);
+	if (*session->workdir)
+		gb_write_text(out, "workdir", session->workdir);
 	gb_write_text(
 	    out, "state", gb_session_state_name(holds_prompt ? GB_SESSION_EXECUTING : session->state));
 	gb_buf_printf(out,

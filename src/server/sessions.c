@@ -29,9 +29,14 @@ static bool open_session(struct gb_manager *manager, const struct gb_config *con
 	    .language = message->options.language,
 	    .profile = message->options.profile,
 	    .net = message->options.net,
+	    .workdir = message->options.workdir,
 	    .name = message->name,
 	};
-	if (!gb_limits_check_net(config, asked.net, err))
+	/* An approval of code in a session would say nothing about the directory. */
+	if (message->agent && asked.workdir)
+		return gb_fail_field(err, GB_EINVAL, "workdir", "is not for sessions of agents");
+	if (!gb_limits_check_net(config, asked.net, err) ||
+	    !gb_limits_check_workdir(config, asked.workdir, err))
 		return false;
 	return message->reuse ? gb_manager_get_or_create(manager, &asked, ret, err)
 			      : gb_manager_open(manager, &asked, ret, err);

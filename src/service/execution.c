@@ -285,6 +285,7 @@ static bool limit(const struct gb_service *service, struct gb_run_options *optio
 	if (max_ms)
 		options->timeout_ms = 0;
 	if (!gb_limits_check_net(service->config, options->net, err) ||
+	    !gb_limits_check_workdir(service->config, options->workdir, err) ||
 	    (service->options.strict && !gb_limits_check(service->config, options, err)))
 		return false;
 	gb_limits_apply(service->config, service->options.default_timeout_ms, options);

@@ -63,7 +63,7 @@ assert by["energy.gate"]["value"] == 0.15
 ok 'show as json' a
 a() { run 0 config show --json --set 'python.profiles={a: [b, c], d: []}' && has "$out" '"value":{"a":["b","c"],"d":[]}'; }
 ok 'profiles as json' a
-a() { run 0 config show && shown executor.workingDir '"" # default, not yet available' && run 2 config show --set executor.workingDir=/tmp && has "$err" 'executor.workingDir: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: ' marked.yaml; }
+a() { run 0 config show && shown core.maxNetworkTimeout '30s # default, not yet available' && run 2 config show --set core.maxNetworkTimeout=3s && has "$err" 'core.maxNetworkTimeout: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: ' marked.yaml; }
 ok 'settings that are not yet available are marked, and refused' a
 a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
 ok 'an unknown variable is an error that names a similar one' a

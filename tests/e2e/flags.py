@@ -80,6 +80,7 @@ ROWS = [
     ("restricted", None, [], RESTRICTS, {"python", "shell"}, {"python", "shell"}),
     ("packages", scratch + "/modules", ["--allow", "leaf"], {"node": "require('leaf')"}, EVERY & {"node"}, set()),
     ("net", "localhost", [], {}, set(), set()),
+    ("workdir", scratch + "/modules", [], {**LISTS, "js": "typeof Deno"}, EVERY, EVERY),
     ("json", None, [], {}, EVERY, EVERY),
     ("set", "limits.LANG.timeout=300ms", [], ENDLESS, EVERY, set()),
     ("config", "own.yaml", [], ENDLESS, EVERY, set()),

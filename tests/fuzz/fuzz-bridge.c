@@ -66,6 +66,11 @@ bool gb_plan_share(
 	return true;
 }
 
+bool gb_plan_work_in(struct gb_plan *plan, int fd, bool writable, struct gb_err *err) {
+	(void)plan, (void)fd, (void)writable, (void)err;
+	return true;
+}
+
 bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
     struct gb_pool **ret, struct gb_err *err) {
 	(void)port, (void)plan, (void)options, (void)err;

@@ -244,13 +244,13 @@ TEST(mistake_in_a_project_file_is_an_error) {
 }
 
 TEST(unavailable_setting_in_a_project_file_is_an_error) {
-	static const char text[] = "executor: {workingDir: /srv}\n";
+	static const char text[] = "core: {maxNetworkTimeout: 3s}\n";
 	const struct gb_config_sources sources = {
 	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_config_load(&sources, &config, &err));
 	CHECK_STR(err.message,
-	    "./glovebox.yaml:1:12: executor.workingDir: not yet available; leave it out, or "
-	    "at its default, \"\"");
+	    "./glovebox.yaml:1:8: core.maxNetworkTimeout: not yet available; leave it out, or "
+	    "at its default, 30s");
 }

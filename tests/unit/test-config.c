@@ -123,12 +123,12 @@ static void check_unavailable(const struct record *record) {
 }
 
 TEST(unavailable_settings_are_refused) {
-	CHECK_INT(table_each("config/unavailable.txt", check_unavailable), 3);
+	CHECK_INT(table_each("config/unavailable.txt", check_unavailable), 2);
 }
 
 /* A setting becomes available together with the feature that uses it. */
 TEST(unavailable_settings_are_those_of_missing_features) {
-	static const char *const prefixes[] = {"core.maxNetwork", "executor.workingDir", "e2b."};
+	static const char *const prefixes[] = {"core.maxNetwork", "e2b."};
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		bool listed = false;
 		for (size_t k = 0; k < GB_COUNT(prefixes); k++)

@@ -94,7 +94,7 @@ TEST(every_function_of_the_port_that_makes_something_refuses) {
 	struct gb_plan *made = NULL;
 	struct gb_pool *pool = NULL;
 	struct gb_observer *observer = NULL;
-	struct gb_err errs[5] = {0};
+	struct gb_err errs[6] = {0};
 	CHECK(gb_port_create(&(struct gb_port_options){0}, &port, NULL));
 	for (int room = 0; room < GB_ROOMS; room++)
 		CHECK(!plan(port, (enum gb_room)room, &made, &errs[0]));
@@ -104,6 +104,7 @@ TEST(every_function_of_the_port_that_makes_something_refuses) {
 	CHECK(!gb_pool_take(pool, &port, &errs[3]));
 	CHECK(!gb_observer_create(
 	    &(struct gb_observer_options){.probe = "/bin/true", .plan = plan}, &observer, &errs[4]));
+	CHECK(!gb_plan_work_in(made, 0, true, &errs[5]));
 	for (size_t i = 0; i < sizeof errs / sizeof *errs; i++)
 		check_refusal(&errs[i]);
 	CHECK(!made && !pool && !observer);

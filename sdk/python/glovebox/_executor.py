@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import os
 import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict, Union, overload
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         max_output_bytes: int
         max_tool_calls: int
         net: Sequence[str]
+        workdir: str
         purpose: str
         conversation: str
         turn: str
@@ -40,14 +42,14 @@ __all__ = ["AsyncExecutor", "ExecutionResult", "Executor", "create_executor"]
 
 ERROR_MAX = 64 * 1024
 # The fields of the message "executor" that are options.
-EXECUTOR_FIELDS = ("language", "timeout_ms", "max_code_bytes", "max_output_bytes", "max_tool_calls", "net", "purpose",
-                   "conversation", "turn")
+EXECUTOR_FIELDS = ("language", "timeout_ms", "max_code_bytes", "max_output_bytes", "max_tool_calls", "net", "workdir",
+                   "purpose", "conversation", "turn")
 LISTENERS = ("on_output", "on_debug", "on_pending")
 CONFIG = {
     "code_timeout": "timeout_ms", "max_code_size": "max_code_bytes", "max_output_size": "max_output_bytes",
     "max_tool_calls_per_exec": "max_tool_calls", "allowed_hosts": "net",
+    "working_dir": "workdir",
 }
-NOT_YET = ("working_dir",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,8 +202,8 @@ class Executor:
         self._client, self._tools, self._options = client, tools, options
 
     def execute(self, code: str, tool_stubs: str = "") -> ExecutionResult:
-        """Execute ``code``, the body of a function. Never raises: the result has the error. ``tool_stubs`` that are not
-        empty replace the stubs of the registry."""
+        """Execute ``code``: TypeScript, the body of a function, or Python. Never raises: the result has the error.
+        ``tool_stubs`` that are not empty, in the language of the code, replace the stubs of the registry."""
         try:
             return self._client.execute_with_tools(code, self._tools, stubs=tool_stubs, **self._options)
         except Exception as error:
@@ -232,16 +234,16 @@ def create_executor(config: Mapping[str, Any], registry: ToolSource, glovebox: "
 def create_executor(config: Mapping[str, Any], registry: ToolSource, glovebox: Any,
                     **options: Any) -> Union[Executor, AsyncExecutor]:
     """An executor with fixed limits (``code_timeout``, ``max_code_size``, ``max_output_size``,
-    ``max_tool_calls_per_exec``, ``allowed_hosts``) and tools. Raises a TypeError for others."""
+    ``max_tool_calls_per_exec``, ``allowed_hosts``, ``working_dir``) and tools. Raises a TypeError for others."""
     from ._async import AsyncGlovebox
 
     fixed: Dict[str, Any] = dict(options)
     for name, value in config.items():
-        if name in NOT_YET and value:
-            raise TypeError(f"config has {name!r}, which is not yet available: leave it out")
-        if name not in CONFIG and name not in NOT_YET:
+        if name not in CONFIG:
             raise TypeError(f"config has no {name!r}; it has {', '.join(CONFIG)}")
-        if value is not None and name in CONFIG and not (name == "allowed_hosts" and not value):
+        if name == "working_dir" and value:
+            value = f"{os.path.abspath(value)}:rw"
+        if value is not None and not (name in ("allowed_hosts", "working_dir") and not value):
             fixed[CONFIG[name]] = value
     executor_message("", None, None, fixed)
     kind: Any = AsyncExecutor if isinstance(glovebox, AsyncGlovebox) else Executor

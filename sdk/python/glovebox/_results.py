@@ -138,6 +138,7 @@ class SessionInfo:
     trusted: bool = False
     profile: Optional[str] = None
     net: Optional[str] = None
+    workdir: Optional[str] = None
     reason: Optional[str] = None
     prompt: Optional[str] = None
     attached: bool = False

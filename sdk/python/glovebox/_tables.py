@@ -36,6 +36,7 @@ RUN_FIELDS: Sequence[Tuple[str, str]] = (
     ("restricted", "flag"),
     ("allowedModules", "names"),
     ("net", "names"),
+    ("workdir", "text"),
 )
 
 SESSION_EXECUTE_FIELDS: Sequence[Tuple[str, str]] = (
@@ -58,6 +59,7 @@ SESSION_EXECUTE_FIELDS: Sequence[Tuple[str, str]] = (
 SESSION_OPEN_FIELDS: Sequence[Tuple[str, str]] = (
     ("language", "language"),
     ("profile", "text"),
+    ("workdir", "text"),
 )
 
 AGENT_FIELDS: Sequence[Tuple[str, str]] = (
@@ -188,6 +190,8 @@ class RunOptions(TypedDict, total=False):
     """Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js."""
     net: Sequence[str]
     """Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
+    workdir: str
+    """A directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none."""
     timeout_ms: int
     """Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise."""
     output_bytes: int
@@ -223,6 +227,8 @@ class SessionOptions(TypedDict, total=False):
     """A language or alias of the table of docs/PROTOCOL.md; default: `typescript`."""
     profile: str
     """Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings."""
+    workdir: str
+    """A directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none."""
     name: str
     conversation: str
     net: Sequence[str]

@@ -3,9 +3,11 @@
 import asyncio
 import enum
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple, TypedDict, Union
@@ -241,11 +243,34 @@ class Executor(Case):
     def test_unknown_options(self):
         create_executor({"allowed_hosts": [], "working_dir": None}, registry(), self.box)
         for make in (lambda: create_executor({"timeout": 5}, registry(), self.box),
-                     lambda: create_executor({"working_dir": "/tmp"}, registry(), self.box),
                      lambda: create_executor({}, registry(), self.box, languag="js"),
                      lambda: self.box.execute_with_tools("1", registry(), timeout=5)):
             with self.assertRaises(TypeError):
                 make()
+
+    def test_one_directory_to_read_and_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)
+            config = {"working_dir": folder}
+            code = "await Deno.writeTextFile('a.txt', 'seen'); return await Deno.readTextFile('/box/a.txt')"
+            self.assertEqual(self.output(code, config), "seen")
+            self.assertEqual(Path(folder, "a.txt").read_text(), "seen")
+            runtime = create_executor(config, registry(), self.box, language="python")
+            self.assertEqual(runtime.execute("return open('a.txt').read()").output, "seen")
+            self.assertIn("No such file", runtime.execute("open('/root/none')").error)
+        self.assertIn("No such file", self.error("return 1", {"working_dir": folder}))
+
+    def test_python_calls_the_same_tools(self):
+        runtime = create_executor({}, registry(), self.box, language="python")
+        for code, expected in (
+            ("add(a=1, b=2)", "3"), ("return later(n=2, times=4)", "8"), ("print(add.__doc__.split()[0])", "Adds\n"),
+            ("import asyncio\nreturn sum(await asyncio.gather(*[later(n=i) for i in range(64)]))", "4032"),
+            ("try:\n    fails()\nexcept Exception as error:\n    output(str(error))", "the tool says no"),
+        ):
+            with self.subTest(code=code):
+                result = runtime.execute(code)
+                self.assertEqual((result.error, result.output), (None, expected))
+        self.assertRegex(runtime.execute("add(a='1', b=2)").error, r"^Error: params\.a.*\(line 1, column 1\)$")
 
     def test_hosts_that_the_settings_do_not_admit(self):
         self.assertEqual(self.output("return 1", {"allowed_hosts": []}), "1")

@@ -19,20 +19,24 @@ export interface ExecutorHost {
   onPending?: ((pending: AgentPending) => void) | undefined;
 }
 
+export type ExecutorLanguage = 'typescript' | 'javascript' | 'deno' | 'python';
+
 /** The code and its limits: the message `executor` of docs/PROTOCOL.md. */
 export interface ExecutorRequest {
   source: string;
   /** JSON: the tools with their schemas. */
   tools?: string;
-  /** TypeScript: the functions of the tools. */
+  /** The functions of the tools, in TypeScript, or for Python in Python. */
   stubs?: string;
-  language?: 'typescript' | 'javascript' | 'deno';
+  language?: ExecutorLanguage;
   timeoutMs?: number;
   maxCodeBytes?: number;
   maxOutputBytes?: number;
   maxToolCalls?: number;
   /** Hosts that the code reaches, of those in the setting `network.allowlist`. */
   net?: readonly string[];
+  /** A directory, `DIR` to read or `DIR:rw` to read and write, that the code has as `/box`: see docs/WORKDIR.md. */
+  workdir?: string;
   purpose?: string;
   conversation?: string;
   turn?: string;

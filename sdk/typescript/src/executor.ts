@@ -1,20 +1,21 @@
 /* Runs an agent's code, which can call tools of this program: docs/EXECUTOR.md. */
+import { resolve } from 'node:path';
 import type { AgentPending } from './agent.js';
 import { Glovebox } from './client.js';
 import { messageOf } from './errors.js';
-import type { ExecutionResult } from './executor-types.js';
+import type { ExecutionResult, ExecutorLanguage } from './executor-types.js';
 import { ToolRegistry } from './registry.js';
 
-/** Executes code: TypeScript, as the body of an async function. The promise of `execute` never rejects. */
+/** Executes code: TypeScript, as the body of an async function, or Python. The promise of `execute` never rejects. */
 export type CodeRuntime = {
   execute(code: string, toolStubs: string): Promise<ExecutionResult>;
 };
 
 /** Limits of each execution. Defaults and maxima come from the settings of Glovebox. */
 export interface RuntimeConfig {
-  /** Hosts that the code may reach. Each must be in the setting `network.allowlist`. Only for the language `'deno'`. */
+  /** Hosts that the code may reach. Each must be in the setting `network.allowlist`. */
   allowed_hosts?: readonly string[];
-  /** The only folder that the code can read and write. Not yet available: the code has no files. */
+  /** The only folder of this machine that the code can read and write: it is `/box` there. See docs/WORKDIR.md. */
   working_dir?: string;
   /** Milliseconds. */
   code_timeout?: number;
@@ -27,7 +28,8 @@ export interface RuntimeConfig {
 
 /** The source of the program's tools: a {@link ToolRegistry}, or another object with these methods. */
 export interface ToolSource {
-  /** Returns TypeScript code that defines one function per tool; each calls `__callTool__(name, params)`. */
+  /** Returns code, in the language of the executor, that defines one function per tool; each calls
+   * `__callTool__(name, params)`. */
   generateStubs?(): string;
   dispatch(name: string, params: Record<string, unknown>): unknown;
 }
@@ -36,7 +38,7 @@ export interface ExecutorOptions {
   /** Default: a new client. A client with the option `decides: ['executor']` lets this program decide on requests. */
   glovebox?: Glovebox;
   /** Default: `'typescript'`. */
-  language?: 'typescript' | 'javascript' | 'deno';
+  language?: ExecutorLanguage;
   /** Shown with the request for approval, and recorded. */
   purpose?: string;
   conversation?: string;
@@ -47,15 +49,12 @@ export interface ExecutorOptions {
   onPending?: (pending: AgentPending) => void;
 }
 
-const NO_WORKING_DIR = 'a working directory of code with tools is not yet available; leave working_dir out';
-
-/** Throws a TypeError if `config` has an option that is not available, because the code may depend on it. */
+/** The stubs of `registry` and of `execute` are in the language of the code. */
 export function createExecutor(
   config: RuntimeConfig,
   registry: ToolSource,
   options: ExecutorOptions = {},
 ): CodeRuntime {
-  if (config.working_dir !== undefined) throw new TypeError(`config.working_dir: ${NO_WORKING_DIR}`);
   const { glovebox = new Glovebox(), onOutput, onDebug, onPending, ...requestOptions } = options;
   const dispatch = (name: string, params: Record<string, unknown>) => registry.dispatch(name, params);
   const baseRequest = {
@@ -64,6 +63,7 @@ export function createExecutor(
     ...(config.max_code_size !== undefined && { maxCodeBytes: config.max_code_size }),
     ...(config.max_output_size !== undefined && { maxOutputBytes: config.max_output_size }),
     ...(config.allowed_hosts?.length && { net: config.allowed_hosts }),
+    ...(config.working_dir && { workdir: `${resolve(config.working_dir)}:rw` }),
     ...(config.max_tool_calls_per_exec !== undefined && { maxToolCalls: config.max_tool_calls_per_exec }),
   };
   return {

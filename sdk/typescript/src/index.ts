@@ -8,7 +8,7 @@ export { GloveboxError, SerializationError } from './errors.js';
 export { createExecutor } from './executor.js';
 export { ToolRegistry } from './registry.js';
 export type { CodeRuntime, ExecutorOptions, RuntimeConfig, ToolSource } from './executor.js';
-export type { ExecutionResult, ExecutorHost, ExecutorRequest } from './executor-types.js';
+export type { ExecutionResult, ExecutorHost, ExecutorLanguage, ExecutorRequest } from './executor-types.js';
 export type { JsonSchema, McpClient, Tool, ToolDefinition } from './registry.js';
 export type { AgentExecution, AgentPending, AgentResult } from './agent.js';
 export type { CoreExecuteArguments, ToolOutput } from './tool.js';

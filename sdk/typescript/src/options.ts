@@ -57,6 +57,8 @@ export interface SessionOptions {
   profile?: string;
   /** The hosts that its runs can reach, within the setting `network.allowlist`: see docs/NETWORK.md. */
   net?: string[];
+  /** A directory, `DIR` to read or `DIR:rw` to read and write, that its runs have as `/box`: see docs/WORKDIR.md. */
+  workdir?: string;
   /** Unique among live sessions. */
   name?: string;
   /** The conversation that the session belongs to; `cleanup` ends all sessions of one. */
@@ -175,6 +177,7 @@ const sessionChecks: Checks<SessionOptions> = {
   language: isString, // the server checks which languages have sessions
   profile: isString,
   net: isArray,
+  workdir: isString,
   name: isString,
   conversation: isString,
   reuse: isBoolean,

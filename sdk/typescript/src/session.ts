@@ -12,6 +12,8 @@ export interface SessionInfo {
   profile?: string;
   /** The hosts that its runs can reach, separated by commas. */
   net?: string;
+  /** The directory that its runs have as `/box`, with `:rw` if they can write there. */
+  workdir?: string;
   /** Ports on 127.0.0.1 of the host that lead to ports inside it. */
   exposed?: { port: number; on?: number; path?: string }[];
   state: 'idle' | 'executing' | 'awaiting_input' | 'terminated';

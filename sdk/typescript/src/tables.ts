@@ -128,6 +128,8 @@ export interface RunFields {
   allowedModules?: string[];
   /** Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
   net?: string[];
+  /** A directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none. */
+  workdir?: string;
 }
 
 /** As a table. */
@@ -139,6 +141,7 @@ export const RUN_FIELDS: readonly Field[] = [
   { name: 'restricted', kind: 'flag' },
   { name: 'allowedModules', kind: 'names' },
   { name: 'net', kind: 'names' },
+  { name: 'workdir', kind: 'text' },
 ];
 
 /** The same for a run in a session. */

@@ -1,7 +1,7 @@
 /* Code that calls tools of this program, on the runtimes of the executor. */
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -151,8 +151,28 @@ test('a person decides unless the program does, and the code loses no time', asy
   assert.equal(denied.success, false);
 });
 
-test('what is not available is refused, and not left out', () => {
-  assert.throws(() => createExecutor({ working_dir: '/tmp' }, registry), /working_dir.*not yet available/);
+test('one directory to read and write', async () => {
+  const work = join(folder, 'work');
+  mkdirSync(work);
+  chmodSync(folder, 0o755);
+  chmodSync(work, 0o777);
+  const config = { working_dir: work };
+  const code = `await Deno.writeTextFile('a.txt', 'seen'); return await Deno.readTextFile('/box/a.txt')`;
+  assert.equal(await outputOf(code, config), 'seen');
+  assert.equal(readFileSync(join(work, 'a.txt'), 'utf8'), 'seen');
+  assert.equal(await outputOf(`open('b.txt', 'w').write('x')\nreturn open('a.txt').read()`, config, { language: 'python' }), 'seen');
+  assert.equal(readFileSync(join(work, 'b.txt'), 'utf8'), 'x');
+  assert.match(await errorOf("await Deno.readTextFile('/etc/passwd')", config), /^NotCapable: Requires read access/);
+  assert.match(await errorOf('return 1', { working_dir: join(folder, 'none') }), /No such file/);
+  assert.match(await errorOf('return 1', { working_dir: '/' }), /'\/' cannot be one/);
+});
+
+test('Python calls the same tools', async () => {
+  const python = { language: 'python' };
+  assert.equal(await outputOf('add(a=1, b=2)', {}, python), '3');
+  assert.equal(await outputOf('import asyncio\nreturn sum(await asyncio.gather(*[add(a=i, b=0) for i in range(64)]))', {}, python), '2016');
+  assert.equal(await errorOf('fails()', {}, python), 'Error: the tool says no (line 1, column 1)');
+  assert.match(await errorOf('add(a="1", b=2)', {}, python), /^Error: params\.a/);
 });
 
 test('hosts that the settings do not admit are refused', async () => {

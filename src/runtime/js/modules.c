@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "runtime/js/box.h"
 #include "runtime/wire.h"
 
 /* --- failures --- */
@@ -195,8 +196,13 @@ static JSModuleDef *load_source(struct gb_js *js, const struct gb_job_module *fo
 	return module;
 }
 
+static bool is_files(const struct gb_js *js, const char *specifier) {
+	return js->has_files && strcmp(specifier, GB_JS_BOX_MODULE) == 0;
+}
+
 static JSValue exports_of(struct gb_js *js, const char *specifier) {
-	return JS_GetPropertyStr(js->guest, js->modules->imports, specifier);
+	return is_files(js, specifier) ? JS_DupValue(js->guest, js->files)
+				       : JS_GetPropertyStr(js->guest, js->modules->imports, specifier);
 }
 
 static int init_import(JSContext *ctx, JSModuleDef *module) {
@@ -277,7 +283,7 @@ static JSModuleDef *find(struct gb_js *js, const char *name) {
 	for (size_t i = 0; i < modules->job->n_modules; i++)
 		if (strcmp(modules->job->modules[i].name.p, name) == 0)
 			return load_source(js, &modules->job->modules[i]);
-	if (is_import(js, name))
+	if (is_files(js, name) || is_import(js, name))
 		return load_import(js, name);
 	throw_not_found(js, modules->last_specifier);
 	return NULL;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "runtime/js/box.h"
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
 #include "runtime/js/modules.h"
@@ -196,7 +197,8 @@ static bool open_guest(struct gb_js *js) {
 	bool defined = gb_js_define_globals(js, globals, &failed_in);
 	JS_FreeValue(js->guest, globals);
 	js->has_console = defined;
-	return defined && (!gb_worker_has_network() || gb_js_web_install(js));
+	return defined && (!gb_worker_has_network() || gb_js_web_install(js)) &&
+	       (!gb_worker_has_workdir() || gb_js_box_install(js));
 }
 
 bool gb_js_init(struct gb_js *js) {
@@ -215,6 +217,7 @@ bool gb_js_init(struct gb_js *js) {
 
 bool gb_js_renew_guest(struct gb_js *js) {
 	gb_js_web_drop(js);
+	gb_js_box_drop(js);
 	gb_js_drop_intrinsics(js);
 	gb_js_clear_rejections(js);
 	JS_FreeContext(js->guest);

@@ -40,6 +40,8 @@ struct gb_js {
 	JSContext *guest;
 	struct gb_js_intrinsics intrinsics;
 	bool has_console;
+	bool has_files; /* then the exports of the module GB_JS_BOX_MODULE */
+	JSValue files;
 	unsigned decoding;                 /* depth of nested decoding */
 	volatile sig_atomic_t interrupted; /* set by a signal: running code must stop */
 	struct gb_js_bridge *bridge;       /* NULL before the first job */

@@ -50,6 +50,10 @@ bool gb_worker_has_network(void) {
 	return false;
 }
 
+bool gb_worker_has_workdir(void) {
+	return false;
+}
+
 int gb_zygote_main(const struct gb_worker *worker) {
 	if (!worker->init("") || !copy_blocks())
 		return 1;

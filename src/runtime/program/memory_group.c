@@ -35,6 +35,9 @@ static uint64_t files_used(void) {
 	uint64_t used = 0;
 	for (size_t i = 0; i < GB_COUNT(folders); i++) {
 		struct statfs fs;
+		/* The files of a working directory are not in memory, but on a disk. */
+		if (i == 0 && gb_worker_has_workdir())
+			continue;
 		if (statfs(folders[i], &fs) == 0)
 			used += (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
 	}

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "runtime/shell/shell.h"
+#include "sandbox/worker.h"
 
 void gb_script_quote(struct gb_buf *out, struct gb_str text) {
 	gb_buf_append(out, "$'", 2);
@@ -37,7 +38,8 @@ void gb_script_begin(struct gb_buf *out, const struct gb_settings *settings) {
 		return;
 	gb_buf_append(out, no_files, sizeof no_files - 1);
 	for (size_t i = 0; i < GB_COUNT(folders); i++)
-		(void)!chmod(folders[i], 0555);
+		if (i > 0 || !gb_worker_has_workdir())
+			(void)!chmod(folders[i], 0555);
 }
 
 void gb_script_append(struct gb_buf *out, const struct gb_job *job) {

@@ -24,7 +24,8 @@ enum { GB_LANDLOCK_CREATE_VERSION = 1 };
 #define GB_LANDLOCK_FS_FILE     ((1ull << 1) | (1ull << 2) | (1ull << 14)) /* of a single file */
 #define GB_LANDLOCK_FS_EXECUTE  1ull
 #define GB_LANDLOCK_FS_READ_DIR (1ull << 3)
-#define GB_LANDLOCK_FS_SOCKET   (1ull << 9) /* make_sock */
+#define GB_LANDLOCK_FS_SOCKET   (1ull << 9)  /* make_sock */
+#define GB_LANDLOCK_FS_FIFO     (1ull << 10) /* make_fifo */
 /* All but execute, make_char, make_sock and make_block. */
 #define GB_LANDLOCK_FS_OWN ((0x1ffeull & ~0xa40ull) | GB_LANDLOCK_FS_REFER | GB_LANDLOCK_FS_TRUNCATE)
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -124,6 +125,22 @@ bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, st
 	return true;
 }
 
+bool gb_plan_set_workdir(struct gb_plan *plan, int fd, bool writable, struct gb_err *err) {
+	struct gb_plan_workdir *workdir = &plan->contents.workdir;
+	struct stat st;
+	char path[32], real[PATH_MAX];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) != 0 || !is_descriptor(path, real))
+		return gb_fail(err, GB_ESYSTEM, errno, "the working directory");
+	if (!S_ISDIR(st.st_mode) || strlen(real) >= sizeof workdir->from || real[0] != '/')
+		return gb_fail(err, GB_EINVAL, 0, "the working directory cannot be mounted: '%.200s'", real);
+	memcpy(workdir->from, real, strlen(real) + 1);
+	workdir->device = st.st_dev;
+	workdir->inode = st.st_ino;
+	workdir->is_writable = writable;
+	return true;
+}
+
 bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
 	uint32_t before = plan->contents.n_paths;
 	if (!gb_plan_add_path(plan, from, to, err))
@@ -182,11 +199,13 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 	plan->room = options->room;
 	plan->grouped = programs && options->grouped;
 	plan->network = options->network;
+	plan->bare = options->bare;
+	const bool sockets = options->network && !options->bare;
 	/* Exceeding this limit kills a program. With twice the size of the folder, a full folder (ENOSPC) is
 	 * reported first. */
 	set_rlimit(plan, RLIMIT_FSIZE, options->box_bytes * (programs ? 2 : 1));
 	set_rlimit(plan, RLIMIT_SIGPENDING, ALL_SIGNALS);
-	if (programs || options->network)
+	if (programs || sockets)
 		/* each cell has a network namespace of its own, without other hosts */
 		plan->landlock.net = 0;
 	const struct gb_seccomp_options filter = {.room = options->room,
@@ -194,6 +213,7 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 	    .denied_errno = EPERM,
 	    /* Without a group, pages of shared memory that no process maps are not counted. */
 	    .grouped = plan->grouped,
-	    .network = plan->network};
+	    .network = sockets,
+	    .workdir = options->workdir};
 	return gb_seccomp_filter(&plan->filter, &filter, err);
 }

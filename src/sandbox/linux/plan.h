@@ -42,6 +42,7 @@ enum {
 	GB_PLAN_PATHS_MAX = 32,
 	GB_PLAN_PATH_BYTES = 64,
 	GB_PLAN_HOST_PATH_BYTES = 192,
+	GB_PLAN_WORKDIR_BYTES = 4096,
 	GB_SHM_BYTES = 64 << 20, /* of /dev/shm, in a room with programs */
 };
 
@@ -76,6 +77,12 @@ struct gb_room_contents {
 		/* The zygote refuses to start unless this is what it has mounted. 0: anything. */
 		uint64_t device, inode;
 	} paths[GB_PLAN_PATHS_MAX];
+	/* The host's folder that is /box of all cells; empty: each has its own. */
+	struct gb_plan_workdir {
+		char from[GB_PLAN_WORKDIR_BYTES];
+		uint64_t device, inode; /* as in gb_plan_path */
+		uint32_t is_writable;
+	} workdir;
 	uint64_t box_bytes;     /* of /box; /tmp has as much */
 	uint32_t max_processes; /* and threads, in a cell */
 	uint32_t max_files;     /* open at once, in a cell */
@@ -92,7 +99,8 @@ struct gb_plan {
 	uint32_t host_gid;    /* what gid is on the host; the user has the same id on both sides */
 	int32_t cpu;          /* to run on, or -1 */
 	uint32_t room;        /* enum gb_room */
-	uint32_t network;     /* each cell passes sockets out of its network */
+	uint32_t network;     /* each cell passes sockets out of its network, or keeps a fetch channel */
+	uint32_t bare;        /* a room with files, without those of the system and without sockets */
 	uint32_t n_addresses; /* that a cell's network has, apart from loopback */
 	struct gb_plan_address {
 		uint32_t is_six;
@@ -122,7 +130,13 @@ struct gb_room_options {
 	uint64_t box_bytes; /* of /box; /tmp has as much */
 	bool grouped;       /* each cell will have a control group of its own */
 	bool network;       /* each cell passes sockets out of its network */
+	bool bare;          /* no files of the system, and no sockets: see struct gb_plan_options */
+	bool workdir;       /* gb_plan_set_workdir follows */
 };
+
+/* Whether each cell has a network of its own, and passes sockets out of it. */
+#define GB_PLAN_PASSES_SOCKETS(plan) ((plan)->network && (plan)->room != GB_ROOM_NONE && !(plan)->bare)
+#define GB_PLAN_HAS_WORKDIR(plan)    ((plan)->contents.workdir.from[0] != '\0')
 
 /* The same for a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
  * The zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mount and pid
@@ -135,6 +149,9 @@ bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, st
 bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
 /* gb_plan_add_path for each path of a list that ends with NULL. */
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err);
+
+/* /box is the host's folder that is open as @fd. After gb_plan_init_room with .workdir. */
+bool gb_plan_set_workdir(struct gb_plan *plan, int fd, bool writable, struct gb_err *err);
 
 /* Which Landlock rights this kernel supports. Fails if it has no Landlock or Landlock is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
@@ -160,6 +177,7 @@ struct gb_seccomp_options {
 	 * be inspected. */
 	bool grouped;
 	bool network; /* sockets, also in GB_ROOM_FILES; and what the zygote needs to set the network up */
+	bool workdir; /* files of the host can be made: none that give the rights of their owner to others */
 };
 
 /* The system call filter of a room. */

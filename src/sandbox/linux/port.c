@@ -90,9 +90,13 @@ static bool fill_plan(const struct gb_port *port, const struct gb_plan_options *
 	const struct gb_room_options room = {.room = options->room,
 	    .box_bytes = port->options.box_bytes,
 	    .grouped = gb_cgroup_has_cells(port->cgroup),
-	    .network = options->network};
+	    .network = options->network,
+	    .bare = options->bare,
+	    .workdir = options->workdir};
 	if (options->room == GB_ROOM_NONE)
 		return options->network ? gb_plan_init_fetching(plan, err) : gb_plan_init(plan, err);
+	if (options->bare)
+		return gb_plan_init_room(plan, &room, err);
 	return gb_plan_init_room(plan, &room, err) &&
 	       gb_plan_add_paths(plan, programs ? program_paths : file_paths, err) &&
 	       (!programs || add_programs(plan, options->all_programs, err)) && add_dev_zero(plan, err);
@@ -135,6 +139,10 @@ bool gb_plan_share(
     struct gb_plan *plan, const char *from, const char *to, enum gb_share how, struct gb_err *err) {
 	return how == GB_SHARE_EXECUTE ? gb_plan_add_program(plan, from, to, err)
 				       : gb_plan_add_path(plan, from, to, err);
+}
+
+bool gb_plan_work_in(struct gb_plan *plan, int fd, bool writable, struct gb_err *err) {
+	return gb_plan_set_workdir(plan, fd, writable, err);
 }
 
 /* --- facts --- */

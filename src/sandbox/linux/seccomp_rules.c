@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "sandbox/linux/protocol.h"
@@ -56,6 +57,21 @@ static const struct gb_seccomp_rule files_exceptions[] = {
     REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED)),
 };
 #endif
+
+/* In a folder of the host, a program with one of these bits would run with the rights of its owner. The mount ignores
+ * them in the sandbox; outside, other users could start it. The mode means something only if a file can be made. */
+#define GIVES_RIGHTS(n)                                                                                      \
+	{ .arg = (n), .mask = S_ISUID | S_ISGID, .value = 0, .differs = true }
+static const struct gb_seccomp_rule workdir_exceptions[] = {
+    REFUSE(chmod, GIVES_RIGHTS(1)),
+    REFUSE(fchmod, GIVES_RIGHTS(1)),
+    REFUSE(fchmodat, GIVES_RIGHTS(2)),
+    REFUSE(creat, GIVES_RIGHTS(1)),
+    REFUSE(open, HAS(1, O_CREAT, O_CREAT), GIVES_RIGHTS(2)),
+    REFUSE(openat, HAS(2, O_CREAT, O_CREAT), GIVES_RIGHTS(3)),
+    REFUSE(open, HAS(1, __O_TMPFILE, __O_TMPFILE), GIVES_RIGHTS(2)),
+    REFUSE(openat, HAS(2, __O_TMPFILE, __O_TMPFILE), GIVES_RIGHTS(3)),
+};
 
 static const struct gb_seccomp_rule common_rules[] = {
     /* Communicate over the socket that is already open. */
@@ -314,6 +330,9 @@ static const struct gb_seccomp_rule files_network_rules[] = {
 void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_seccomp_tables *ret) {
 	size_t n = 0;
 	ret->of[n++] = (struct gb_seccomp_table){exceptions, GB_COUNT(exceptions), true};
+	if (options->workdir)
+		ret->of[n++] =
+		    (struct gb_seccomp_table){workdir_exceptions, GB_COUNT(workdir_exceptions), true};
 	if (options->room == GB_ROOM_NONE)
 		ret->of[n++] = (struct gb_seccomp_table){empty_exceptions, GB_COUNT(empty_exceptions), true};
 	if (options->room == GB_ROOM_FILES)

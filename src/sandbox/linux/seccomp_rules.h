@@ -20,7 +20,7 @@
 
 #include "sandbox/linux/plan.h"
 
-enum { GB_SECCOMP_CONDITIONS = 4, GB_SECCOMP_TABLES_MAX = 9 };
+enum { GB_SECCOMP_CONDITIONS = 4, GB_SECCOMP_TABLES_MAX = 10 };
 
 /*
  * A condition on an argument: (arg & mask) == value. A mask of 0 means no condition.

@@ -72,7 +72,7 @@ static const char *keep_capabilities(uint32_t kept) {
 uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan) {
 	/* For starting cells: to create their mounts, and to bring up their network. */
 	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
-	const bool has_network = plan->room == GB_ROOM_PROGRAMS || plan->network;
+	const bool has_network = plan->room == GB_ROOM_PROGRAMS || GB_PLAN_PASSES_SOCKETS(plan);
 	return plan->room == GB_ROOM_NONE ? 0 : has_network ? mounts | net : mounts;
 }
 
@@ -108,6 +108,16 @@ static uint64_t access_to(const struct gb_plan_path *path, bool programs) {
 	return path->is_file ? access & (GB_LANDLOCK_FS_FILE | GB_LANDLOCK_FS_EXECUTE) : access;
 }
 
+/* Rights to /box. In a folder of the host, code must not make pipes and sockets, which programs of the host could open
+ * as if they were files. */
+static uint64_t access_to_box(const struct gb_plan *plan, uint64_t own) {
+	if (!GB_PLAN_HAS_WORKDIR(plan))
+		return own;
+	if (plan->contents.workdir.is_writable)
+		return own & ~(GB_LANDLOCK_FS_SOCKET | GB_LANDLOCK_FS_FIFO);
+	return GB_LANDLOCK_FS_READ | (own & GB_LANDLOCK_FS_EXECUTE);
+}
+
 /* Only rights that the ruleset handles can be granted. */
 static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 	const bool programs = plan->room == GB_ROOM_PROGRAMS;
@@ -119,7 +129,7 @@ static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 		uint64_t access;
 		bool everywhere;
 	} own_paths[] = {
-	    {"/box", own, true},
+	    {"/box", access_to_box(plan, own), true},
 	    {"/tmp", own, true},
 	    {"/dev/shm", own, false},
 	    {"/dev/pts", GB_LANDLOCK_FS_TERMINAL, false},
@@ -134,7 +144,7 @@ static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 	}
 	for (size_t i = 0; i < GB_COUNT(own_paths) && !failed; i++)
 		if (own_paths[i].everywhere || programs ||
-		    (plan->network && strcmp(own_paths[i].path, "/etc") == 0))
+		    (GB_PLAN_PASSES_SOCKETS(plan) && strcmp(own_paths[i].path, "/etc") == 0))
 			failed = admit_path(ruleset, own_paths[i].path, own_paths[i].access & known);
 	return failed;
 }

@@ -51,16 +51,20 @@ static const char *make_mount_point(const char *path, bool is_file) {
 }
 
 /* Descriptors of the paths of the plan, and of the folder that lists them by number. -1: not open. */
-static struct { int paths[GB_PLAN_PATHS_MAX], folder; } opened;
+static struct { int paths[GB_PLAN_PATHS_MAX], workdir, folder; } opened;
 
 void gb_room_open(const struct gb_plan *plan) {
 	opened.folder = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (uint32_t i = 0; i < plan->contents.n_paths; i++)
 		opened.paths[i] = open(plan->contents.paths[i].from, O_PATH | O_CLOEXEC);
+	opened.workdir = GB_PLAN_HAS_WORKDIR(plan)
+			     ? open(plan->contents.workdir.from, O_PATH | O_DIRECTORY | O_CLOEXEC)
+			     : -1;
 }
 
 static void close_paths(const struct gb_plan *plan) {
 	gb_close_fd(&opened.folder);
+	gb_close_fd(&opened.workdir);
 	for (uint32_t i = 0; i < plan->contents.n_paths; i++)
 		gb_close_fd(&opened.paths[i]);
 }
@@ -79,6 +83,22 @@ static bool bind_descriptor(int fd, const char *to) {
 	return bound;
 }
 
+/* Attributes of mount_setattr(). */
+enum { ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4, ATTR_NOEXEC = 8 };
+
+static bool set_attributes(const char *path, uint64_t set) {
+	struct {
+		uint64_t set, clear, propagation, userns_fd;
+	} attr = {.set = set};
+	enum { AT_RECURSIVE_ = 0x8000 };
+	return syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE_, &attr, sizeof attr) == 0;
+}
+
+static bool is_inode(const char *path, uint64_t device, uint64_t inode) {
+	struct stat st;
+	return stat(path, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+}
+
 /* Make a file or folder of the host visible in the new root by a read-only bind mount. */
 static const char *bind_path(const struct gb_plan_path *path, int fd) {
 	const char *to = path->to + 1;
@@ -87,18 +107,32 @@ static const char *bind_path(const struct gb_plan_path *path, int fd) {
 		return failed;
 	if (fd >= 0 ? !bind_descriptor(fd, to) : mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
 		return "bind a system folder into the root";
-	struct stat st;
-	if (path->inode && (stat(to, &st) != 0 || st.st_dev != path->device || st.st_ino != path->inode)) {
+	if (path->inode && !is_inode(to, path->device, path->inode)) {
 		errno = ESTALE;
 		return "bind a folder that another process has replaced";
 	}
-	struct {
-		uint64_t set, clear, propagation, userns_fd;
-	} attr = {.set = 1 /* rdonly */ | 2 /* nosuid */ | (path->is_device ? 0 : 4 /* nodev */)};
-	enum { AT_RECURSIVE_ = 0x8000 };
-	if (syscall(SYS_mount_setattr, AT_FDCWD, to, AT_RECURSIVE_, &attr, sizeof attr) != 0)
+	if (!set_attributes(to, ATTR_RDONLY | ATTR_NOSUID | (path->is_device ? 0 : ATTR_NODEV)))
 		return "make a system folder read-only";
 	return NULL;
+}
+
+/* Mount the host's folder as /box. Cells have copies of this mount. */
+static const char *bind_workdir(const struct gb_plan *plan) {
+	const struct gb_plan_workdir *workdir = &plan->contents.workdir;
+	if (opened.workdir < 0 || opened.folder < 0) {
+		errno = ENOENT;
+		return "open the working directory";
+	}
+	if (!bind_descriptor(opened.workdir, "box"))
+		return "mount the working directory";
+	if (!is_inode("box", workdir->device, workdir->inode)) {
+		errno = ESTALE;
+		return "the working directory was replaced";
+	}
+	return set_attributes("box", ATTR_NOSUID | ATTR_NODEV | (has_programs(plan) ? 0 : ATTR_NOEXEC) |
+					 (workdir->is_writable ? 0 : ATTR_RDONLY))
+		   ? NULL
+		   : "restrict the working directory";
 }
 
 static const char *write_file(const char *path, const char *text) {
@@ -155,15 +189,18 @@ static const char *fill_room(const struct gb_plan *plan) {
 		if (failed)
 			return failed;
 	}
-	close_paths(plan);
 	if (mkdir("box", 0700) != 0 || mkdir("tmp", 0700) != 0)
 		return "make /box and /tmp";
+	const char *unbound = GB_PLAN_HAS_WORKDIR(plan) ? bind_workdir(plan) : NULL;
+	if (unbound)
+		return unbound;
+	close_paths(plan);
 	if (symlink("usr/lib", "lib") != 0 || symlink("usr/lib64", "lib64") != 0)
 		return "make /lib";
 	if (write_file(GB_ROOM_CANARY + 1, "Landlock admits no access to this file.\n"))
 		return "write the file that Landlock is observed by";
 	const char *failed = has_programs(plan) ? fill_for_programs() : NULL;
-	return failed || !plan->network ? failed : fill_for_network(has_programs(plan));
+	return failed || !GB_PLAN_PASSES_SOCKETS(plan) ? failed : fill_for_network(has_programs(plan));
 }
 
 /* A mount with propagation would make later mounts of the host appear in the room, without the flags set
@@ -263,7 +300,8 @@ unsigned long gb_room_own_flags(const struct gb_plan *plan) {
 
 const char *gb_room_prepare_cell(const struct gb_plan *plan) {
 	const unsigned long flags = gb_room_own_flags(plan);
-	const char *failed = mount_own("/box", plan->contents.box_bytes, flags);
+	const char *failed =
+	    GB_PLAN_HAS_WORKDIR(plan) ? NULL : mount_own("/box", plan->contents.box_bytes, flags);
 	if (!failed)
 		failed = mount_own("/tmp", plan->contents.box_bytes, flags);
 	if (!failed && has_programs(plan))

@@ -104,6 +104,11 @@ static const char *verify_bound_paths(const struct gb_room_contents *contents) {
 		if (statfs(path->to, &fs) != 0 || ((unsigned long)fs.f_flags & flags) != flags)
 			return "a system folder is not read-only";
 	}
+	const struct gb_plan_workdir *workdir = &contents->workdir;
+	const int wanted = R_OK | X_OK | (workdir->is_writable ? W_OK : 0);
+	if (*workdir->from && faccessat(AT_FDCWD, "/box", wanted, AT_EACCESS) != 0)
+		return workdir->is_writable ? "the sandbox's user cannot write the working directory"
+					    : "the sandbox's user cannot read the working directory";
 	/* Cells verify Landlock by its refusal to open this file, so the file must open without Landlock. */
 	gb_auto_fd int canary = open(GB_ROOM_CANARY, O_RDONLY | O_CLOEXEC);
 	return canary < 0 ? "the file that Landlock is observed by does not open" : NULL;
@@ -232,14 +237,25 @@ static const char *verify_program_mounts(void) {
 	return statfs("/proc", &fs) == 0 && (fs.f_flags & ST_RDONLY) ? NULL : "/proc is not read-only";
 }
 
+/* The host's folder, with the flags that it was mounted with; or one of the cell's own. */
+static bool has_box(const struct gb_plan *plan, unsigned long flags) {
+	const struct gb_plan_workdir *workdir = &plan->contents.workdir;
+	struct statfs fs = {0};
+	struct stat st = {0};
+	if (!GB_PLAN_HAS_WORKDIR(plan))
+		return is_tmpfs("/box", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags);
+	flags |= workdir->is_writable ? 0 : ST_RDONLY;
+	return stat("/box", &st) == 0 && st.st_dev == workdir->device && st.st_ino == workdir->inode &&
+	       statfs("/box", &fs) == 0 && ((unsigned long)fs.f_flags & flags) == flags;
+}
+
 static const char *verify_cell_mount(const struct gb_plan *plan) {
 	static_assert((int)ST_NOSUID == (int)MS_NOSUID && (int)ST_NODEV == (int)MS_NODEV &&
 			  (int)ST_NOEXEC == (int)MS_NOEXEC,
 	    "statfs reports mount flags under the same numbers");
 	const unsigned long flags = gb_room_own_flags(plan);
-	if (!is_tmpfs("/box", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags) ||
-	    !is_tmpfs("/tmp", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags))
-		return "/box or /tmp is not the cell's own";
+	if (!has_box(plan, flags) || !is_tmpfs("/tmp", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags))
+		return "/box or /tmp is not the one that was mounted";
 	char folder[8] = "";
 	if (syscall(SYS_getcwd, folder, sizeof folder) < 0 || strcmp(folder, "/box") != 0)
 		return "the working directory is not /box";

@@ -250,7 +250,7 @@ __attribute__((noreturn)) static void become_cell(
 	/* First of all, so that the group counts all memory of the cell. */
 	const bool has_network = (flags & GB_FORK_NETWORK) && n_fds > 1;
 	const int network = has_network ? fds[1] : -1;
-	const bool passes = zygote->plan.network && zygote->plan.room != GB_ROOM_NONE;
+	const bool passes = GB_PLAN_PASSES_SOCKETS(&zygote->plan);
 	int rest[GB_ORDER_FDS_MAX];
 	if (has_network) {
 		rest[0] = fds[0];
@@ -280,7 +280,8 @@ __attribute__((noreturn)) static void become_cell(
 static pid_t make_process(const struct gb_plan *plan) {
 	unsigned long flags = GB_FORK_FLAGS;
 	if (plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT)) {
-		bool net = (plan->room == GB_ROOM_PROGRAMS || plan->network) && (plan->layers & GB_LAYER_NET);
+		bool net = (plan->room == GB_ROOM_PROGRAMS || GB_PLAN_PASSES_SOCKETS(plan)) &&
+			   (plan->layers & GB_LAYER_NET);
 		flags = net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS;
 	}
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
@@ -394,10 +395,14 @@ static void serve_host(struct zygote *zygote) {
 	}
 }
 
-static bool has_network;
+static bool has_network, has_workdir;
 
 bool gb_worker_has_network(void) {
 	return has_network;
+}
+
+bool gb_worker_has_workdir(void) {
+	return has_workdir;
 }
 
 int gb_zygote_main(const struct gb_worker *worker) {
@@ -408,6 +413,7 @@ int gb_zygote_main(const struct gb_worker *worker) {
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
 	has_network = zygote.plan.network;
+	has_workdir = GB_PLAN_HAS_WORKDIR(&zygote.plan);
 	struct gb_wall_failure failure;
 	if (!gb_verify_inherited(&failure))
 		fail(failure.layer, failure.error, failure.step);
