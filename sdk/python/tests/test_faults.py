@@ -112,6 +112,7 @@ class Faults(Case):
     def test_ctrl_c_ends_the_wait_and_the_code(self):
         done = self.in_another_process(
             "import signal, threading, os\nbox = Glovebox(**options); box.run('1')\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background ignores it
             "def stop(text, stream): os.kill(os.getpid(), signal.SIGINT)\n"
             "try: box.run('import time\\nprint(1, flush=True)\\nwhile True: pass', language='python', on_output=stop)\n"
             "except KeyboardInterrupt: print('interrupted', box.run('export default 2').result)\n"

@@ -17,7 +17,7 @@
 #ifdef __SANITIZE_ADDRESS__ /* frames of the interpreter are several times larger */
 enum { STACK_BYTES = 4 << 20 };
 #else
-enum { STACK_BYTES = 1 << 20 };
+enum { STACK_BYTES = 2 << 20 };
 #endif
 enum { SCRIPT_MAX = 1 << 20 };
 
