@@ -64,7 +64,7 @@ enum gb_runtime {
 	GB_RUNTIME_NETWORK = GB_RUNTIME_PROFILES + 8,
 	/* The first of those that have a working directory of the caller's: see workdir.c. */
 	GB_RUNTIME_WORKPLACES = 2 * GB_RUNTIME_NETWORK,
-	GB_WORKPLACES = 8,
+	GB_WORKPLACES = 16,
 	GB_RUNTIMES = GB_RUNTIME_WORKPLACES + GB_WORKPLACES,
 };
 
@@ -531,8 +531,8 @@ void gb_workplaces_clean_up(struct gb_engine *engine);
 /* The same runtime with the working directory @text: replaces *runtime. To be left by gb_workplace_leave. */
 bool gb_workplace_enter(
     struct gb_engine *engine, const char *text, enum gb_runtime *runtime, struct gb_err *err);
-/* Does nothing for a runtime without a working directory. */
-void gb_workplace_leave(struct gb_engine *engine, enum gb_runtime which);
+/* The cell has been released. Sets *which to 0, for which it does nothing. */
+void gb_workplace_leave(struct gb_engine *engine, enum gb_runtime *which);
 /* The runtime without the directory; the directory, or NULL. */
 enum gb_runtime gb_workplace_of(const struct gb_engine *engine, enum gb_runtime which);
 struct gb_workdir *gb_workplace_dir(struct gb_engine *engine, enum gb_runtime which);

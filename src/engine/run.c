@@ -44,7 +44,7 @@ void gb_run_free(struct gb_run *run) {
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
 	free(run->logs);
-	gb_workplace_leave(run->engine, run->place);
+	gb_workplace_leave(run->engine, &run->place);
 	free(run);
 }
 
@@ -68,6 +68,7 @@ void gb_run_release_cell(struct gb_run *run) {
 	else
 		gb_cell_release(run->cell);
 	run->cell = NULL;
+	gb_workplace_leave(run->engine, &run->place);
 }
 
 /* Output and displays are part of the result, whatever the status. */

@@ -27,7 +27,7 @@ static void free_session(struct gb_session *session) {
 	gb_terminal_finish(&session->terminal);
 	gb_values_destroy(session->net_values);
 	if (session->place)
-		gb_workplace_leave(session->engine, session->place);
+		gb_workplace_leave(session->engine, &session->place);
 	free(session);
 }
 
@@ -125,6 +125,7 @@ void gb_session_terminate(struct gb_session *session, const char *reason) {
 		gb_reason_keep(session->reason, sizeof session->reason, reason);
 	gb_cell_release(session->cell);
 	session->cell = NULL;
+	gb_workplace_leave(session->engine, &session->place);
 	if (session->run)
 		session->run->cell = NULL;
 	session->run = NULL;

@@ -208,6 +208,8 @@ void gb_workplaces_clean_up(struct gb_engine *engine) {
 /* One that is not used, or that of the idle directory that was left first. GB_WORKPLACES: there is none. */
 static size_t choose(struct gb_engine *engine) {
 	size_t chosen = GB_WORKPLACES;
+	if (!engine->in_callback)
+		gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_WORKPLACES; i++) {
 		const struct gb_workplace *place = &engine->workplaces[i];
 		if (!is_used(place))
@@ -217,10 +219,8 @@ static size_t choose(struct gb_engine *engine) {
 		    (chosen == GB_WORKPLACES || place->left_at < engine->workplaces[chosen].left_at))
 			chosen = i;
 	}
-	if (chosen < GB_WORKPLACES) {
-		gb_engine_release_settled(engine);
+	if (chosen < GB_WORKPLACES)
 		drop(engine, chosen);
-	}
 	return chosen;
 }
 
@@ -266,10 +266,11 @@ bool gb_workplace_enter(
 	return true;
 }
 
-void gb_workplace_leave(struct gb_engine *engine, enum gb_runtime which) {
-	if (which < GB_RUNTIME_WORKPLACES)
+void gb_workplace_leave(struct gb_engine *engine, enum gb_runtime *which) {
+	if (*which < GB_RUNTIME_WORKPLACES)
 		return;
-	struct gb_workplace *place = &engine->workplaces[which - GB_RUNTIME_WORKPLACES];
+	struct gb_workplace *place = &engine->workplaces[*which - GB_RUNTIME_WORKPLACES];
+	*which = 0;
 	place->n_users--;
 	place->left_at = gb_now_ns();
 }

@@ -32,9 +32,6 @@ static bool open_session(struct gb_manager *manager, const struct gb_config *con
 	    .workdir = message->options.workdir,
 	    .name = message->name,
 	};
-	/* An approval of code in a session would say nothing about the directory. */
-	if (message->agent && asked.workdir)
-		return gb_fail_field(err, GB_EINVAL, "workdir", "is not for sessions of agents");
 	if (!gb_limits_check_net(config, asked.net, err) ||
 	    !gb_limits_check_workdir(config, asked.workdir, err))
 		return false;

@@ -16,7 +16,7 @@ GLOVEBOX = os.environ["GB_GLOVEBOX"]
 TABLE = Path(__file__).parent.parent / "data/executor.txt"
 WAIT = 120  # seconds; only a test that fails takes that long
 SETTINGS = """
-agent: {enabled: true, autoApprove: true, allowedRuntimes: [javascript, deno]}
+agent: {enabled: true, autoApprove: true, allowedRuntimes: [javascript, deno, python]}
 energy: {enabled: false}
 executor: {maxToolCalls: 1000}
 """
@@ -134,6 +134,72 @@ if HAS_DENO:
             return [await Deno.readTextFile("/box/a/b.txt"), [...Deno.readDirSync("/box/a")].map((entry) => entry.name)]"""
         for _ in range(2):  # mkdir() fails if the folder is there
             judge(*machine.execute(code, "-l", "deno"), 'ok ["text",["b.txt"]]')
+
+
+def work_folder():
+    folder = tempfile.mkdtemp(dir=machine.home)
+    machine.home.chmod(0o755)
+    os.chmod(folder, 0o777)
+    return Path(folder)
+
+
+@on_each("AC3.3 code reads and writes files in the working directory, and the host finds them")
+def working_directory(language):
+    work = work_folder()
+    (work / "given.txt").write_text("given")
+    code = """await Deno.mkdir("a"); await Deno.writeTextFile("a/b.txt", "text"); await Deno.writeFile("c", new Uint8Array([7]));
+        const names = []; for await (const entry of Deno.readDir("/box")) names.push(entry.name);
+        const {size, isFile} = await Deno.stat("given.txt"); await Deno.remove("c");
+        return [await Deno.readTextFile("given.txt"), (await Deno.readFile("/box/a/b.txt")).length, names.sort(), size, isFile]"""
+    judge(*machine.execute(code, "--workdir", str(work), *language),
+          'ok ["given",4,["a","c","given.txt"],5,true]')
+    assert (work / "a/b.txt").read_text() == "text" and sorted(os.listdir(work)) == ["a", "given.txt"]
+
+
+@on_each("AC3.3 with a working directory, code reads and writes nothing else")
+def nothing_else(language):
+    work = work_folder()
+    secret = machine.home / "secret"
+    secret.write_text("LEAKED")
+    (work / "link").symlink_to("../secret")
+    (work / "up").symlink_to("..")
+    for path in ("/etc/passwd", "../secret", "/box/../etc/passwd", "link", "up/secret", "/proc/self/root/etc/passwd"):
+        for call in (f"Deno.readTextFile({json.dumps(path)})", f"Deno.writeTextFile({json.dumps(path)}, 'x')"):
+            lines, result, status = machine.execute(f"await {call}", "--workdir", str(work), *language)
+            assert not result["success"] and "LEAKED" not in json.dumps([lines, result]), (call, result)
+            # Deno decides by the path itself; about links, the kernel.
+            if not path.startswith(("link", "up")):
+                assert result["error"].startswith("NotCapable: Requires "), (call, result)
+    assert secret.read_text() == "LEAKED" and (work / "link").read_text() == "LEAKED"  # without the wall, a path leads there
+
+
+@on_each("AC3.5, AC3.6 and FFI are refused with a working directory, too")
+def refused_with_workdir(language):
+    for call in ('new Deno.Command("ls").outputSync()', 'Deno.env.get("PATH")', 'Deno.dlopen("libc.so.6", {})'):
+        code = f"try {{ {call} }} catch (e) {{ return e instanceof Deno.errors.NotCapable }}"
+        judge(*machine.execute(code, "--workdir", str(work_folder()), *language), "ok true")
+
+
+@tap.test("the setting executor.workingDir names the directory, the request another, and the record has it")
+def workdir_of_settings():
+    first, second = work_folder(), work_folder()
+    own = Machine(SETTINGS.replace("maxToolCalls: 1000", f"workingDir: {first}"))
+    for more, folder in (([], first), (["--workdir", str(second)], second)):
+        judge(*own.execute("await Deno.writeTextFile('here', 'x')", *more), "ok ")
+        assert os.listdir(folder) == ["here"], folder
+        (folder / "here").unlink()
+    records = [json.loads(line) for line in own.run("audit", "list", "--json").stdout.splitlines()]
+    found = {record["permissions"]["workdir"] for record in records if record.get("face") == "executor"}
+    assert found == {f"{first}:rw", f"{second}:rw"}, records
+
+
+@tap.test("a directory that cannot be one is refused before anything runs")
+def refused_workdir():
+    for path, words in (("/", "cannot be one"), (str(machine.home), "Glovebox")):
+        os.chmod(machine.home, 0o777)
+        _, result, status = machine.execute("return 1", "--workdir", path)
+        assert status == 3 and words in result["error"], result
+        os.chmod(machine.home, 0o755)
 
 
 @on_each("an answer of ten megabytes")
@@ -388,6 +454,94 @@ def approvals_in_turn(language):
     _, result, _ = decide_while(own, code, approve_both, *language)
     assert result["output"] == "done,done", result
     assert seen == ['transfer({"amount":1})', 'transfer({"amount":2})'], seen
+
+
+# --- Python
+
+PYTHON = ["-l", "python"]
+ADD = json.dumps([{"name": "add-up", "description": "Adds.", "inputSchema": {"type": "object", "required": ["a"], "properties": {
+    "a": {"type": "integer", "description": "The first."}, "b": {"type": "integer"}}}, "outputSchema": {"type": "object"}},
+    {"name": "fail", "inputSchema": {"type": "object"}}, {"name": "large", "inputSchema": {"type": "object"}},
+    {"name": "hang", "inputSchema": {"type": "object"}}])
+ROWS = [
+    ("the value of the last expression", "1\n6 * 7", [], "ok 42"),
+    ("a value that is returned", "def f(): return 1\nif True:\n    return {'a': f()}", [], 'ok {"a":1}'),
+    ("no value", "x = 1", [], "ok "),
+    ("a returned None", "return None", [], "ok "),
+    ("output, print and debug", "output('a')\nprint('b', end='')\nprint('c')\ndebug('d')\noutput([1, None])\n'e'", [],
+     "ok a\nbc\n[1,null]\ne"),
+    ("values that JSON has no form for are described", "output({1, 2})\noutput(float('nan'))", [], "ok {1, 2}\nnan"),
+    ("a tool is a function", "add_up(a=1, b=2)", [], 'ok {"a":1,"b":2}'),
+    ("a parameter that is left out", "add_up(a=1)['a']", [], "ok 1"),
+    ("hints and docstring", "return [add_up.__annotations__, 'Adds.' in add_up.__doc__, 'The first.' in add_up.__doc__]", [],
+     'ok [{"a":"int","b":"int","more":"object","return":"dict"},true,true]'),
+    ("__call_tool__", "__call_tool__('add-up', {'a': 3})['a']", [], "ok 3"),
+    ("parameters are checked", "add_up(a='x')", [], 'error Error: params.a: must be of the type "integer"…'),
+    ("a parameter that is missing", "add_up()", [], "error TypeError: …"),
+    ("another tool", "__call_tool__('other')", [], "error Error: there is no tool 'other'…"),
+    ("an error of a tool", "fail()", [], "error Error: no (line 1, column 1)"),
+    ("an error of a tool is caught", "try:\n    fail()\nexcept Exception as error:\n    return str(error)", [], "ok no"),
+    ("a large answer", "return len(large(n=1 << 20))", [], "ok 1048576"),
+    ("64 calls at once", "import asyncio\nreturn sum(r['a'] for r in await asyncio.gather(*[add_up(a=i) for i in range(64)]))",
+     [], "ok 2016"),
+    ("64 threads that call", "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(64) as pool:\n"
+     "    return sum(pool.map(lambda i: add_up(a=i)['a'], range(64)))", [], "ok 2016"),
+    ("calls in async functions", "async def f(n):\n    return (await add_up(a=n))['a']\nawait f(1) + await f(2)", [], "ok 3"),
+    ("too many calls", "while True:\n    add_up(a=1)", ["--max-tool-calls", "3"],
+     "error Tool calls exceed max of 3 per execution"),
+    ("a tool that does not answer", "hang()", ["--timeout", "500ms"], "error Execution timed out after 500ms"),
+    ("code that does not end", "while True: pass", ["--timeout", "500ms"], "error Execution timed out after 500ms"),
+    ("too much output", "while True: output('0123456789')", ["--max-output-size", "1K"],
+     "error Output exceeds max size of 1024 bytes"),
+    ("too much of print", "print('x' * 2000)", ["--max-output-size", "1K"], "error Output exceeds max size of 1024 bytes"),
+    ("code that is too long", "1" + " " * 30, ["--max-code-size", "20"], "error Code exceeds max size of 20 bytes"),
+    ("the position of an error", "x = 1\nreturn 1 / 0", [], "error ZeroDivisionError: division by zero (line 2, column 8)"),
+    ("code that is wrong", "def f(:", [], "error SyntaxError: …"),
+    ("a return in a class", "class A:\n    return 1", [], "error SyntaxError: …"),
+    ("no other file", "open('/root/secret').read()", [], "error …"),
+]
+for name, code, options, expected in ROWS:
+    tap.test(f"Python: {name}")(lambda: judge(*machine.execute(code, "--tools", machine.file("add.json", ADD), *options, *PYTHON),
+                                              expected))
+
+
+@tap.test("Python: the stubs of the caller")
+def python_stubs():
+    path = machine.file("add.json", ADD)
+    printed = machine.file("stubs.py", machine.run("stubs", "--python", path).stdout)
+    judge(*machine.execute("add_up(a=1)['a']", "--stubs", printed, *PYTHON), "ok 1")
+    _, result, _ = machine.execute("1", "--stubs", machine.file("wrong.py", "def f(:"), *PYTHON)
+    assert result["error"].startswith("SyntaxError"), result
+
+
+@tap.test("Python: a tool that requires approval is called when a person has approved its parameters")
+def python_approved():
+    own = Machine()
+
+    def approve(approval):
+        assert approval["code"] == 'transfer({"amount":7})' and approval["runtime"] == "tool transfer", approval
+        assert own.run("approvals", "approve", approval["id"]).returncode == 0
+
+    calls, result, _ = decide_while(own, "return transfer(amount=7)", approve, *PYTHON)
+    assert (calls, result["output"]) == ([("transfer", {"amount": 7})], "done"), result
+
+
+@tap.test("Python: a call that is denied is an exception, and the tool is not called")
+def python_denied():
+    own = Machine()
+    code = "try:\n    transfer(amount=7)\nexcept Exception as error:\n    return str(error)"
+    calls, result, _ = decide_while(own, code, lambda approval: own.run("approvals", "deny", approval["id"]), *PYTHON)
+    assert calls == [] and result["output"].startswith("denied by "), (calls, result)
+
+
+@tap.test("Python: the working directory")
+def python_workdir():
+    work = work_folder()
+    (work / "link").symlink_to("../secret")
+    (machine.home / "secret").write_text("LEAKED")
+    code = "open('a', 'w').write('x')\ntry:\n    return open('link').read()\nexcept OSError as error:\n    return type(error).__name__"
+    judge(*machine.execute(code, "--workdir", str(work), *PYTHON), "ok FileNotFoundError")
+    assert (work / "a").read_text() == "x" and (work / "link").read_text() == "LEAKED"
 
 
 @tap.test("the end of the program withdraws what waits")

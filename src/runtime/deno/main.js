@@ -1,6 +1,7 @@
 // Runs one job, after warm-up jobs.
 
-const BOX = '/box';
+// Where sources are: in the box, unless that is a directory of the caller's, which gets no files of Glovebox.
+const BOX = Deno.args.includes('workdir') ? '/tmp/.glovebox-sources' : '/box';
 const IMPORTS = Symbol.for('glovebox.imports');
 // How Deno reports link failures, which happen before any module is evaluated.
 const NOT_LINKED = /^(SyntaxError: |The module's source code could not be parsed|Module not found|Relative import path|Requires import access|Unsupported scheme|Import '|Importing |The requested module|Expected a JavaScript or TypeScript module|Cannot resolve|Unable to load|npm package|A remote specifier|.*--no-remote|.*--no-npm)/;
@@ -32,6 +33,8 @@ function exists(path) {
 
 // @around: {head, tail}, text around the source.
 function writeSource(name, text, shownName = name, {head = '', tail = ''} = {}) {
+	if (!exists(BOX))
+		Deno.mkdirSync(BOX);
 	let path = pathOf(name);
 	for (let n = 1; exists(path); n++)
 		path = pathOf(name).replace(/([^/]*)$/, `.${n}-$1`);

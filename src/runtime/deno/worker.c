@@ -130,6 +130,8 @@ static void start(uint64_t memory, const struct gb_job *job, struct gb_settings 
 		argv[n++] = "--import-map=" DIR "/imports.json";
 	argv[n++] = "--no-config";
 	argv[n++] = DIR "/main.mjs";
+	if (gb_worker_has_workdir())
+		argv[n++] = "workdir";
 	gb_keeper_start(
 	    &worker.keeper, &(struct gb_program){.path = GB_PROGRAM_DIR "/deno", .argv = argv, .envp = envp});
 	worker.keeper.channel = open_pipe(DIR "/out");
