@@ -28,6 +28,9 @@ with open(scratch + "/modules/leaf/index.js", "w", encoding="utf-8") as file:
     file.write("module.exports = 'a leaf';\n")
 with open(scratch + "/data", "w", encoding="utf-8") as file:
     file.write("from a file")
+os.mkdir(scratch + "/work", 0o755)
+with open(scratch + "/work/data", "w", encoding="utf-8") as file:
+    file.write("from a folder")
 with open(scratch + "/own.yaml", "w", encoding="utf-8") as file:
     file.write("limits: {javascript: {timeout: 300ms}, python: {timeout: 300ms}, shell: {timeout: 300ms}, node: {timeout: 300ms}}\n")
 
@@ -80,7 +83,7 @@ ROWS = [
     ("restricted", None, [], RESTRICTS, {"python", "shell"}, {"python", "shell"}),
     ("packages", scratch + "/modules", ["--allow", "leaf"], {"node": "require('leaf')"}, EVERY & {"node"}, set()),
     ("net", "localhost", [], {}, set(), set()),
-    ("workdir", scratch + "/modules", [], {**LISTS, "js": "typeof Deno"}, EVERY, EVERY),
+    ("workdir", scratch + "/work", [], {**LISTS, "js": "typeof Deno"}, EVERY, EVERY),
     ("json", None, [], {}, EVERY, EVERY),
     ("set", "limits.LANG.timeout=300ms", [], ENDLESS, EVERY, set()),
     ("config", "own.yaml", [], ENDLESS, EVERY, set()),
