@@ -75,6 +75,7 @@ static void handle(
     struct gb_egress *egress, const struct gb_egress_notice *notice, const char *more, size_t n) {
 	struct gb_egress_link *link = find_link(egress, notice->cell);
 	struct gb_egress_record record;
+	char problem[sizeof notice->text + 1];
 	switch ((enum gb_egress_notice_kind)notice->kind) {
 	case GB_EGRESS_READY:
 		egress->problem[0] = '\0';
@@ -89,8 +90,10 @@ static void handle(
 		break;
 	case GB_EGRESS_BEGUN:
 		egress->deaths = 0;
+		gb_copy_text(problem, sizeof problem,
+		    (struct gb_str){notice->text, strnlen(notice->text, sizeof notice->text)});
 		if (link && link->on_begun)
-			link->on_begun(link);
+			link->on_begun(link, problem);
 		break;
 	case GB_EGRESS_RECORD:
 		if (!link || !link->on_record || n != sizeof record)
@@ -343,6 +346,26 @@ int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, bool f
 	return -1;
 }
 
+static bool send_secret(
+    struct gb_egress_link *link, const struct gb_secret_texts *texts, struct gb_err *err) {
+	const struct gb_egress_order order = {.kind = GB_EGRESS_SECRET, .cell = link->id};
+	struct gb_buf bytes;
+	gb_buf_init(&bytes, GB_SECRET_ORDER_MAX);
+	/* At once: growing would leave copies behind. */
+	const bool reserved = gb_buf_reserve(&bytes, GB_SECRET_ORDER_MAX);
+	if (reserved)
+		gb_secret_order_write(&bytes, texts);
+	const bool fits = reserved && !gb_buf_failed(&bytes);
+	const bool sent = fits && send_order(link->egress, &order, bytes.data, bytes.len, -1);
+	const int error = errno;
+	if (reserved)
+		explicit_bzero(bytes.data, bytes.len);
+	gb_buf_finish(&bytes);
+	return sent || (fits ? gb_fail(err, GB_EBUSY, error, "glovebox-egress does not take orders")
+			     : gb_fail(err, GB_ELIMIT, 0, "the secret '%.*s' is too long", (int)texts->name.n,
+				   texts->name.p));
+}
+
 bool gb_egress_begin(struct gb_egress_link *link, const struct gb_egress_policy *policy, struct gb_err *err) {
 	const struct gb_egress_order order = {
 	    .kind = GB_EGRESS_RUN, .cell = link->id, .limits = policy->limits};
@@ -355,6 +378,9 @@ bool gb_egress_begin(struct gb_egress_link *link, const struct gb_egress_policy 
 		gb_buf_append(&text, policy->rules[i], strlen(policy->rules[i]) + 1);
 	if (gb_buf_failed(&text))
 		return gb_fail(err, GB_ELIMIT, 0, "the allowlist is too long");
+	for (size_t i = 0; i < policy->n_secrets; i++)
+		if (!send_secret(link, &policy->secrets[i], err))
+			return false;
 	return send_order(link->egress, &order, text.data, text.len, -1) ||
 	       gb_fail(err, GB_EBUSY, errno, "glovebox-egress does not take orders");
 }

@@ -22,6 +22,7 @@
 #include "base/loop.h"
 #include "egress/protocol.h"
 #include "egress/record.h"
+#include "egress/secret.h"
 
 struct gb_egress;
 
@@ -51,7 +52,8 @@ struct gb_egress_link {
 	uint32_t id;
 	bool lost;
 	void *owner;
-	void (*on_begun)(struct gb_egress_link *link);
+	/* @problem: the code must not run, for this reason; or empty. */
+	void (*on_begun)(struct gb_egress_link *link, const char *problem);
 	void (*on_record)(struct gb_egress_link *link, const struct gb_egress_record *record);
 	void (*on_done)(struct gb_egress_link *link, uint64_t dropped);
 	void (*on_lost)(struct gb_egress_link *link);
@@ -60,6 +62,8 @@ struct gb_egress_link {
 struct gb_egress_policy {
 	const char *const *rules; /* as gb_host_rule_parse reads them */
 	size_t n_rules;
+	const struct gb_secret_texts *secrets; /* at most GB_EGRESS_SECRETS_MAX */
+	size_t n_secrets;
 	struct gb_egress_limits limits;
 };
 

@@ -16,6 +16,7 @@ enum {
 	GB_EGRESS_SOCKETS = 96,
 	GB_EGRESS_SOCKETS6 = 4, /* more of them, for IPv6 */
 	GB_EGRESS_MESSAGE_MAX = 128 << 10,
+	GB_EGRESS_SECRETS_MAX = 32, /* of a run */
 	/* Bytes of the certificates, as PEM, that a cell gets when its sockets were taken: that of the authority of
 	 * intercepted connections, and those that the owner has added. */
 	GB_EGRESS_AUTHORITY_MAX = 64 << 10,
@@ -30,6 +31,7 @@ enum {
 enum gb_egress_order_kind {
 	GB_EGRESS_SETUP = 1, /* the first message; followed by the proxy, "host:port" or nothing */
 	GB_EGRESS_CELL,    /* a cell exists; with a socket on which it will pass its own sockets, or fetch */
+	GB_EGRESS_SECRET,  /* one for the next policy of the cell; followed by the order of secret.h */
 	GB_EGRESS_RUN,     /* the cell gets this policy; followed by rules, each ending with NUL */
 	GB_EGRESS_END,     /* its policy ends: close its connections, and answer GB_EGRESS_DONE */
 	GB_EGRESS_RELEASE, /* the cell is gone */
@@ -55,7 +57,7 @@ struct gb_egress_order {
 enum gb_egress_notice_kind {
 	GB_EGRESS_READY = 1, /* its wall is up, and it was observed */
 	GB_EGRESS_FAILED,    /* it could not be raised: see text */
-	GB_EGRESS_BEGUN,     /* RUN is in effect */
+	GB_EGRESS_BEGUN,     /* RUN is in effect; or it must not begin: see text */
 	GB_EGRESS_RECORD,    /* followed by struct gb_egress_record */
 	GB_EGRESS_DONE, /* no more records of this run; dropped is how many there were that were not sent */
 	GB_EGRESS_PONG,

@@ -18,7 +18,6 @@
 #include "egress/rules.h"
 
 enum {
-	GB_SECRET_VALUE_MAX = 4096,
 	GB_PLACEHOLDER_MIN = 16,
 	GB_PLACEHOLDER_MAX = 128,
 	GB_SECRET_FORMS_MAX = 96,
@@ -26,10 +25,12 @@ enum {
 	GB_REFUSAL_MAX = 160,
 };
 
-/* A secret that is bound to a host. All members are borrowed. */
+/* A secret that is bound to hosts. All members are borrowed. */
 struct gb_bound_secret {
 	struct gb_str name;
-	struct gb_host_rule host;    /* without methods and path; its port is 443 if it names none */
+	const struct gb_host_rule
+	    *hosts; /* without methods and path; 443 is the port of one that names none */
+	size_t n_hosts;
 	struct gb_str header;        /* "authorization" */
 	struct gb_str before, after; /* what stands around the value in the header: "Bearer " */
 	struct gb_str placeholder;
@@ -49,6 +50,17 @@ struct gb_rewrite {
 /* Whether the secret may be sent to the host. */
 bool gb_secret_is_for(
     const struct gb_bound_secret *secret, const struct gb_host *host, uint16_t port, bool tls);
+
+/* Whether the host gets a secret: then its answers are searched for it, and must not be compressed. */
+bool gb_rewrite_is_searched(const struct gb_rewrite *how);
+
+/* What becomes of a header. GB_FIELD_FILLED: its value is .before, .value and .after of *ret_secret. */
+enum gb_field_change { GB_FIELD_KEPT, GB_FIELD_LEFT_OUT, GB_FIELD_FILLED, GB_FIELD_REFUSED };
+enum gb_field_change gb_rewrite_field(const struct gb_rewrite *how, struct gb_str name, struct gb_str value,
+    const struct gb_bound_secret **ret_secret, char ret_refusal[GB_REFUSAL_MAX]);
+/* False if a request line with this method and target must not be sent. */
+bool gb_rewrite_target(const struct gb_rewrite *how, struct gb_str method, struct gb_str target,
+    char ret_refusal[GB_REFUSAL_MAX]);
 
 /* Append the head, which @http has just accepted, to @out. @path replaces that of the request, unless it is empty. On
  * failure @ret_refusal says why. */

@@ -216,6 +216,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	free(engine->node_packages);
 	free(engine->proxy);
 	free(engine->authorities);
+	gb_engine_set_secrets(engine, NULL, 0, NULL);
 	free(engine);
 }
 

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "engine/limits.h"
+#include "engine/secrets.h"
 #include "engine/workdir.h"
 #include "glovebox/glovebox.h"
 #include "runtime/wire.h"
@@ -95,7 +96,8 @@ struct gb_session {
 	struct gb_run *run;    /* the executing run, or NULL */
 	struct gb_value *net;  /* the hosts that its runs can reach, in net_values; NULL: none */
 	struct gb_values *net_values;
-	int n_jobs; /* jobs sent so far */
+	struct gb_edge_nonce nonce; /* of its placeholders of secrets */
+	int n_jobs;                 /* jobs sent so far */
 	struct gb_frame_reader reader;
 	size_t noise;       /* bytes received while no run executes */
 	unsigned n_retakes; /* cells that died before they were used */
@@ -146,7 +148,8 @@ struct gb_engine {
 	struct gb_egress *egress;                        /* NULL until the first run in the network tier */
 	struct gb_host addresses[GB_HOST_ADDRESSES_MAX]; /* that runs in the network tier can be allowed */
 	size_t n_addresses;
-	char *proxy, *authorities; /* or NULL */
+	char *proxy, *authorities;       /* or NULL */
+	struct gb_edge_secrets *secrets; /* or NULL */
 	struct gb_profile profiles[GB_RUNTIME_NETWORK - GB_RUNTIME_PROFILES];
 	struct gb_version_query version_queries[GB_LANGUAGES];
 	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */
@@ -365,6 +368,8 @@ bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *opti
 void gb_reach_destroy(struct gb_reach *reach);
 /* The run has a cell of the network tier: apply its policy. The job is sent when that is in effect. */
 bool gb_reach_begin(struct gb_run *run, struct gb_err *err);
+/* The variables with placeholders of secrets, or NULL. @reach may be NULL. */
+const struct gb_edge_use *gb_reach_secrets(const struct gb_reach *reach);
 /* Whether the job has to wait. */
 bool gb_reach_is_beginning(const struct gb_run *run);
 /* The run is about to settle. True if it has to wait for the records of its connections: then gb_run_settle follows. */
@@ -540,9 +545,10 @@ struct gb_workdir *gb_workplace_dir(struct gb_engine *engine, enum gb_runtime wh
 /* --- request.c --- */
 
 /* Validate @options, with the field's name in errors, and append them to @out as a JOB frame. @asks_version:
- * start the program with --version instead. */
+ * start the program with --version instead. @secrets may be NULL. */
 bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
-    const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err);
+    const struct gb_edge_use *secrets, const struct gb_grants *grants, struct gb_buf *out,
+    struct gb_err *err);
 
 /* --- modules.c --- */
 

@@ -36,6 +36,7 @@ struct gb_reach {
 	enum reach_state { REACH_NONE, REACH_BEGINNING, REACH_ON, REACH_ENDING, REACH_DONE } state;
 	char **rules;
 	size_t n_rules;
+	struct gb_edge_use *secrets; /* or NULL */
 	struct gb_egress_limits limits;
 	struct gb_egress_record *records;
 	size_t n_records, cap_records;
@@ -115,7 +116,7 @@ static bool has_hosts(const struct gb_value *net) {
 
 bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *options, struct gb_reach **ret,
     struct gb_err *err) {
-	const struct gb_session *session = options->session;
+	struct gb_session *session = options->session;
 	const struct gb_value *net = has_hosts(options->net) ? options->net : session ? session->net : NULL;
 	*ret = NULL;
 	/* A session whose network was lost goes on without. */
@@ -137,7 +138,11 @@ bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *opti
 	    .max_connections = gb_limit_max_connections(options),
 	    .connect_ms = gb_limit_connect_ms(options),
 	    .idle_ms = gb_limit_idle_ms(options)};
-	if (copy_rules(reach, engine, net, err) && is_within(reach, session, err)) {
+	struct gb_edge_nonce nonce = {0};
+	/* A run that narrows the hosts of its session keeps the placeholders of the session. */
+	if (copy_rules(reach, engine, net, err) && is_within(reach, session, err) &&
+	    gb_edge_choose(engine, session ? session->net : net, session ? &session->nonce : &nonce,
+		&reach->secrets, err)) {
 		*ret = reach;
 		return true;
 	}
@@ -169,6 +174,7 @@ void gb_reach_destroy(struct gb_reach *reach) {
 	for (size_t i = 0; i < reach->n_rules; i++)
 		free(reach->rules[i]);
 	free(reach->rules);
+	gb_edge_release(reach->secrets);
 	free(reach->records);
 	free(reach);
 }
@@ -313,10 +319,14 @@ static struct gb_run *run_of(struct gb_egress_link *link) {
 	return gb_container(struct gb_network, link, link)->run;
 }
 
-static void on_begun(struct gb_egress_link *link) {
+static void on_begun(struct gb_egress_link *link, const char *problem) {
 	struct gb_run *run = run_of(link);
 	if (!run || run->reach->state != REACH_BEGINNING)
 		return;
+	if (*problem) {
+		gb_run_fail(run, GB_DENIED, "Denied", GB_CODE_REFUSED, problem);
+		return;
+	}
 	run->reach->state = REACH_ON;
 	gb_run_send(run);
 }
@@ -385,8 +395,12 @@ static void on_lost(struct gb_egress_link *link) {
 bool gb_reach_begin(struct gb_run *run, struct gb_err *err) {
 	struct gb_reach *reach = run->reach;
 	struct gb_network *network = gb_cell_network(run->cell);
-	const struct gb_egress_policy policy = {
-	    .rules = (const char *const *)reach->rules, .n_rules = reach->n_rules, .limits = reach->limits};
+	struct gb_secret_texts secrets[GB_EGRESS_SECRETS_MAX];
+	const struct gb_egress_policy policy = {.rules = (const char *const *)reach->rules,
+	    .n_rules = reach->n_rules,
+	    .secrets = secrets,
+	    .n_secrets = gb_edge_texts(reach->secrets, secrets),
+	    .limits = reach->limits};
 	let_go(reach);
 	if (!network)
 		return gb_fail(err, GB_EINVAL, 0, "the sandbox has no network");
@@ -397,6 +411,10 @@ bool gb_reach_begin(struct gb_run *run, struct gb_err *err) {
 	reach->network = network;
 	reach->state = REACH_BEGINNING;
 	return true;
+}
+
+const struct gb_edge_use *gb_reach_secrets(const struct gb_reach *reach) {
+	return reach ? reach->secrets : NULL;
 }
 
 bool gb_reach_is_beginning(const struct gb_run *run) {

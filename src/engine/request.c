@@ -296,7 +296,8 @@ static bool write_setting(struct gb_buf *out, const struct gb_request_field *fie
 }
 
 /* The settings object: options of some runtimes only. Those that are not set are not written. */
-static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
+static bool write_settings(struct gb_buf *out, const struct gb_run_options *options,
+    const struct gb_edge_use *secrets, struct gb_err *err) {
 	const struct {
 		const char *name;
 		bool is_set;
@@ -305,7 +306,7 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 	const struct {
 		const char *name, *text;
 	} texts[] = {{GB_SETTING_HEAD, options->head}, {GB_SETTING_TAIL, options->tail}};
-	unsigned n = (options->head != NULL) + (options->tail != NULL);
+	unsigned n = (options->head != NULL) + (options->tail != NULL) + (secrets != NULL);
 	for (size_t i = 0; i < GB_COUNT(flags); i++)
 		n += flags[i].is_set;
 	for (size_t i = 0; i < gb_request_fields_count; i++)
@@ -323,6 +324,10 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 		gb_cbor_string(out, texts[i].name, strlen(texts[i].name));
 		write_text(out, texts[i].text, strlen(texts[i].text));
 	}
+	if (secrets) {
+		gb_cbor_string(out, GB_SETTING_SECRETS, strlen(GB_SETTING_SECRETS));
+		gb_edge_write(secrets, out);
+	}
 	for (size_t i = 0; i < gb_request_fields_count; i++) {
 		const struct gb_request_field *field = &gb_request_fields[i];
 		if (field->is_setting && gb_request_has(field, options) &&
@@ -333,7 +338,8 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 }
 
 bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
-    const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err) {
+    const struct gb_edge_use *secrets, const struct gb_grants *grants, struct gb_buf *out,
+    struct gb_err *err) {
 	size_t n_source = options->source_bytes ? options->source_bytes
 			  : options->source     ? strlen(options->source)
 						: 0;
@@ -357,7 +363,7 @@ bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
 	    {"args", GB_ARRAY, options->args},
 	};
 	if (!gb_value_encode_roots(out, roots, GB_COUNT(roots), grants, err) ||
-	    !write_settings(out, options, err))
+	    !write_settings(out, options, secrets, err))
 		return false;
 	gb_frame_end(out, mark);
 	if (gb_buf_failed(out))

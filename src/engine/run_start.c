@@ -160,7 +160,8 @@ struct gb_run *gb_run_create(
 static bool encode(
     struct gb_run *run, const struct gb_run_options *options, bool asks_version, struct gb_err *err) {
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	return gb_request_encode(options, asks_version, &grants, &run->outbox, err);
+	return gb_request_encode(
+	    options, asks_version, gb_reach_secrets(run->reach), &grants, &run->outbox, err);
 }
 
 bool gb_run_encode(struct gb_run *run, const struct gb_run_options *options, struct gb_err *err) {

@@ -73,8 +73,9 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 	job->values = in;
 }
 
-/* The first item of the setting @name. */
-static bool find_setting(const struct gb_job *job, const char *name, struct gb_cbor_item *ret) {
+/* The first item of the setting @name; *ret_in is behind it. */
+static bool find_setting(
+    const struct gb_job *job, const char *name, struct gb_cbor_reader *ret_in, struct gb_cbor_item *ret) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item item, key;
 	for (int i = 0; i < 3; i++) /* imports, globals, arguments */
@@ -85,8 +86,11 @@ static bool find_setting(const struct gb_job *job, const char *name, struct gb_c
 	for (uint64_t i = 0; i < item.argument; i++) {
 		if (!gb_cbor_next(&in, &key) || key.kind != GB_CBOR_TEXT)
 			return false;
-		if (key.argument == strlen(name) && memcmp(key.bytes, name, key.argument) == 0)
-			return gb_cbor_next(&in, ret);
+		if (key.argument == strlen(name) && memcmp(key.bytes, name, key.argument) == 0) {
+			const bool found = gb_cbor_next(&in, ret);
+			*ret_in = in;
+			return found;
+		}
 		if (!gb_cbor_skip(&in, VALUES_DEPTH))
 			return false;
 	}
@@ -95,15 +99,22 @@ static bool find_setting(const struct gb_job *job, const char *name, struct gb_c
 
 bool gb_job_setting(const struct gb_job *job, const char *name) {
 	struct gb_cbor_item flag;
-	return find_setting(job, name, &flag) && flag.kind == GB_CBOR_SIMPLE &&
+	struct gb_cbor_reader in;
+	return find_setting(job, name, &in, &flag) && flag.kind == GB_CBOR_SIMPLE &&
 	       flag.argument == GB_SIMPLE_TRUE;
 }
 
 struct gb_str gb_job_text_setting(const struct gb_job *job, const char *name) {
 	struct gb_cbor_item text;
-	return find_setting(job, name, &text) && text.kind == GB_CBOR_TEXT
+	struct gb_cbor_reader in;
+	return find_setting(job, name, &in, &text) && text.kind == GB_CBOR_TEXT
 		   ? (struct gb_str){(const char *)text.bytes, text.argument}
 		   : (struct gb_str){NULL, 0};
+}
+
+uint64_t gb_job_object_setting(const struct gb_job *job, const char *name, struct gb_cbor_reader *ret) {
+	struct gb_cbor_item object;
+	return find_setting(job, name, ret, &object) && object.kind == GB_CBOR_OBJECT ? object.argument : 0;
 }
 
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {

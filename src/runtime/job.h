@@ -48,6 +48,8 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n);
 bool gb_job_setting(const struct gb_job *job, const char *name);
 /* The text of the setting @name, in the bytes of the job; .p is NULL if it has none. */
 struct gb_str gb_job_text_setting(const struct gb_job *job, const char *name);
+/* The object of the setting @name: *ret is at its first key. Returns how many entries it has. */
+uint64_t gb_job_object_setting(const struct gb_job *job, const char *name, struct gb_cbor_reader *ret);
 /* Free the texts. */
 void gb_job_finish(struct gb_job *job);
 

@@ -64,6 +64,8 @@ enum {
 /* Settings: texts around the source, which together with it are the module. */
 #define GB_SETTING_HEAD "head"
 #define GB_SETTING_TAIL "tail"
+/* An object: names of variables, and their values, which are placeholders of secrets. */
+#define GB_SETTING_SECRETS "secrets"
 /* Settings that are true or missing. */
 #define GB_SETTING_ACTION    "action"
 #define GB_SETTING_READ_ONLY "readOnly"

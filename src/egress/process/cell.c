@@ -158,6 +158,7 @@ void cell_begin(struct cell *cell, const struct gb_egress_order *order, const ch
 	secrets_finish(&cell->secrets);
 	cell->secrets = cell->next_secrets;
 	cell->next_secrets.n = 0;
+	cell->lacks_secret = false;
 	cell->limits = order->limits;
 	cell->running = true;
 	cell->n_connections = cell->n_denials = cell->n_records = 0;

@@ -92,8 +92,15 @@ static void on_writable(struct channel *channel) {
 
 /* More of the body of a request. A cell that sends more than it has credit for breaks the protocol. */
 static void take_data(struct fetch *fetch, const void *bytes, size_t n) {
+	const struct secrets *secrets = &fetch->channel->cell->secrets;
+	const struct gb_rewrite how = {.secrets = secrets->bound, .n_secrets = secrets->n};
+	char refusal[GB_REFUSAL_MAX];
 	if (fetch->up_ended || fetch->body == GB_FETCH_NO_BODY)
 		return;
+	if (!gb_rewrite_body(&how, &fetch->tail, bytes, n, refusal)) {
+		fetch_finish(fetch, GB_EGRESS_DENIED, refusal);
+		return;
+	}
 	gb_buf_append(&fetch->up, bytes, n);
 	fetch->channel->over |= gb_buf_failed(&fetch->up);
 	transfer_resume(fetch);

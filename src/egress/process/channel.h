@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 
+#include "egress/echo.h"
 #include "egress/fetch.h"
 #include "egress/process/process.h"
 
@@ -20,6 +21,15 @@ struct channel {
 	struct gb_list fetches;
 	unsigned n_fetches;
 	bool over; /* the cell has closed it, or has broken the protocol */
+};
+
+/* What is searched for in a response, and what was found to be sent to the cell. */
+struct fetch_search {
+	struct gb_str forms[GB_SECRET_FORMS_MAX * GB_EGRESS_SECRETS_MAX];
+	struct gb_echo echo;
+	struct gb_buf down; /* of the body, not sent yet */
+	bool is_encoded;
+	bool complete; /* .down is all that is left */
 };
 
 /* One request, to one host: a redirect is another request. */
@@ -47,8 +57,11 @@ struct fetch {
 	char reason[128];
 	size_t mark; /* in .head: where the value of the last header ends */
 	bool head_sent, down_paused;
-	uint64_t credit;     /* of the cell for the body */
-	const char *refused; /* why a connection was refused; NULL: it was not */
+	uint64_t credit; /* of the cell for the body */
+	/* The response of a host that gets secrets is searched for them; otherwise .search is NULL. */
+	struct fetch_search *search;
+	struct gb_placeholder_tail tail; /* of the body of the request */
+	const char *refused;             /* why a connection was refused; NULL: it was not */
 	char problem[CURL_ERROR_SIZE];
 	uint64_t started_ms, wall_ms, active_ms, sent, received, uploaded;
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,12 +121,20 @@ static void handle(const struct gb_egress_order *order, const char *more, size_t
 		if (!cell && *fd >= 0)
 			cell_create(order->cell, gb_take_fd(fd), order->fetches);
 		break;
-	case GB_EGRESS_RUN:
+	case GB_EGRESS_SECRET:
+		if (cell && !secrets_add(&cell->next_secrets, more, n))
+			cell->lacks_secret = true;
+		break;
+	case GB_EGRESS_RUN: {
+		struct gb_egress_notice begun = {.kind = GB_EGRESS_BEGUN, .cell = order->cell};
+		if (cell && cell->lacks_secret)
+			snprintf(begun.text, sizeof begun.text,
+			    "a secret cannot be kept in locked memory: raise the limit (ulimit -l)");
 		if (cell)
 			cell_begin(cell, order, more, n);
-		control_send(
-		    &(struct gb_egress_notice){.kind = GB_EGRESS_BEGUN, .cell = order->cell}, NULL, 0);
+		control_send(&begun, NULL, 0);
 		break;
+	}
 	case GB_EGRESS_END: {
 		struct gb_egress_notice done = {.kind = GB_EGRESS_DONE, .cell = order->cell};
 		if (cell) {
@@ -149,15 +158,17 @@ static void handle(const struct gb_egress_order *order, const char *more, size_t
 	}
 }
 
+static char received[GB_EGRESS_MESSAGE_MAX];
+
 /* Receive one order. False if there is none now; the process ends when the host is gone. */
 static bool receive(void) {
-	static char message[GB_EGRESS_MESSAGE_MAX];
+	char *const message = received;
 	struct gb_egress_order order;
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec iov = {message, sizeof message};
+	struct iovec iov = {received, sizeof received};
 	struct msghdr head = {.msg_iov = &iov,
 	    .msg_iovlen = 1,
 	    .msg_control = control.bytes,
@@ -175,6 +186,8 @@ static bool receive(void) {
 		memcpy(&fd, CMSG_DATA(rights), sizeof fd);
 	memcpy(&order, message, sizeof order);
 	handle(&order, message + sizeof order, (size_t)n - sizeof order, &fd);
+	if (order.kind == GB_EGRESS_SECRET)
+		explicit_bzero(message, (size_t)n);
 	return true;
 }
 
@@ -190,6 +203,8 @@ bool control_init(const char **ret_problem) {
 	gb_buf_init(&process->queue, QUEUE_MAX + (64 << 10));
 	process->cells = calloc(CELLS_MAX, sizeof *process->cells);
 	process->control_events = GB_LOOP_IN;
+	/* Secrets pass through it, and are erased then. The limit of locked memory may be too low for both. */
+	(void)mlock(received, sizeof received);
 	*ret_problem = "start the event loop";
 	return process->cells &&
 	       gb_loop_add(&process->loop, &process->control, GB_EGRESS_FD, GB_LOOP_IN, on_control, NULL);

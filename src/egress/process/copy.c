@@ -169,6 +169,16 @@ bool flow_charge(struct flow *flow, const struct side *from, size_t n) {
 	return true;
 }
 
+bool flow_search(struct flow *flow, const char *bytes, size_t n) {
+	const struct secrets *secrets = &flow->cell->secrets;
+	const struct gb_rewrite how = {.secrets = secrets->bound, .n_secrets = secrets->n};
+	char refusal[GB_REFUSAL_MAX];
+	if (flow->inward || gb_rewrite_body(&how, &flow->tail, bytes, n, refusal))
+		return true;
+	flow_break(flow, GB_EGRESS_DENIED, refusal);
+	return false;
+}
+
 /* Copy from one side to the other. False if the flow was closed. */
 static bool pump(struct flow *flow, struct side *from, struct side *to) {
 	for (int i = 0; i < ROUNDS && !from->ended && to->out.len == 0; i++) {
@@ -184,6 +194,8 @@ static bool pump(struct flow *flow, struct side *from, struct side *to) {
 		flow->active_ms = now_ms();
 		from->ended = n == 0;
 		if (n && !flow_charge(flow, from, (size_t)n))
+			return false;
+		if (n && from == &flow->code && !flow_search(flow, gb_process.piece, (size_t)n))
 			return false;
 		if (n && !put_raw(to, gb_process.piece, (size_t)n)) {
 			flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");

@@ -225,6 +225,19 @@ static bool send_body(struct flow *flow, size_t n) {
 	return side_put(&flow->server, flow->held.data, n) || broke(flow);
 }
 
+/* What is around chunks, and the headers behind the last one. */
+static bool send_frame(struct flow *flow, size_t n) {
+	const struct gb_rewrite how = {
+	    .secrets = flow->cell->secrets.bound, .n_secrets = flow->cell->secrets.n};
+	struct gb_placeholder_tail none = {0};
+	char refusal[GB_REFUSAL_MAX];
+	if (!gb_rewrite_body(&how, &none, flow->held.data, n, refusal)) {
+		flow_refuse(flow, refusal);
+		return false;
+	}
+	return side_put(&flow->server, flow->held.data, n) || broke(flow);
+}
+
 /* Pass requests on. False if the flow was closed. */
 static bool send_requests(struct flow *flow, bool *ret_moved) {
 	struct exchange *exchange = flow->exchange;
@@ -245,7 +258,7 @@ static bool send_requests(struct flow *flow, bool *ret_moved) {
 		}
 		if (piece == GB_HTTP_HEAD   ? !send_head(flow, n)
 		    : piece == GB_HTTP_BODY ? !send_body(flow, n)
-					    : !side_put(&flow->server, flow->held.data, n) && !broke(flow))
+					    : !send_frame(flow, n))
 			return false;
 		exchange->sent += n;
 		gb_buf_consume(&flow->held, n);

@@ -22,6 +22,9 @@ static void release(struct fetch *fetch) {
 	transfer_stop(fetch);
 	gb_buf_finish(&fetch->up);
 	gb_buf_finish(&fetch->head);
+	if (fetch->search)
+		gb_buf_finish(&fetch->search->down);
+	free(fetch->search);
 	gb_list_remove(&fetch->link);
 	fetch->channel->n_fetches--;
 	gb_process.n_flows--;
@@ -127,23 +130,114 @@ static char *copy_text(struct gb_str text) {
 	return strndup(text.p, text.n);
 }
 
+static bool add_header(struct fetch *fetch, struct gb_buf *line) {
+	const char *text = gb_buf_c_str(line);
+	struct curl_slist *list = text ? curl_slist_append(fetch->headers, text) : NULL;
+	fetch->headers = list ? list : fetch->headers;
+	return list;
+}
+
+static void write_header(
+    struct gb_buf *line, const struct gb_fetch_header *header, const struct gb_bound_secret *secret) {
+	gb_buf_clear(line);
+	gb_buf_append_str(line, header->name);
+	/* libcurl's form of a header without a value. */
+	gb_buf_append(line, header->value.n ? ": " : ";", header->value.n ? 2 : 1);
+	if (!secret) {
+		gb_buf_append_str(line, header->value);
+		return;
+	}
+	gb_buf_append_str(line, secret->before);
+	gb_buf_append_str(line, secret->value);
+	gb_buf_append_str(line, secret->after);
+}
+
 static bool copy_headers(struct fetch *fetch, const struct gb_fetch_open *open) {
 	gb_auto_buf struct gb_buf line;
 	gb_buf_init(&line, GB_FETCH_MESSAGE_MAX);
 	for (size_t i = 0; i < open->n_headers; i++) {
-		const struct gb_fetch_header *header = &open->headers[i];
-		gb_buf_clear(&line);
-		gb_buf_append_str(&line, header->name);
-		/* libcurl's form of a header without a value. */
-		gb_buf_append(&line, header->value.n ? ": " : ";", header->value.n ? 2 : 1);
-		gb_buf_append_str(&line, header->value);
-		const char *text = gb_buf_c_str(&line);
-		struct curl_slist *list = text ? curl_slist_append(fetch->headers, text) : NULL;
-		if (!list)
+		write_header(&line, &open->headers[i], NULL);
+		if (!add_header(fetch, &line))
 			return false;
-		fetch->headers = list;
 	}
 	return true;
+}
+
+/* --- secrets --- */
+
+static struct gb_rewrite rewrite_of(
+    const struct channel *channel, const struct gb_host *host, const struct gb_fetch_open *open) {
+	const struct secrets *secrets = &channel->cell->secrets;
+	return (struct gb_rewrite){.host = host,
+	    .port = open->port,
+	    .tls = open->tls,
+	    .secrets = secrets->bound,
+	    .n_secrets = secrets->n};
+}
+
+/* NULL: no placeholder is where it must not be. */
+static const char *check_placeholders(
+    const struct gb_rewrite *how, const struct gb_fetch_open *open, char refusal[GB_REFUSAL_MAX]) {
+	const struct gb_bound_secret *secret;
+	if (!gb_rewrite_target(how, open->method, open->target, refusal))
+		return refusal;
+	for (size_t i = 0; i < open->n_headers; i++)
+		if (gb_rewrite_field(how, open->headers[i].name, open->headers[i].value, &secret, refusal) ==
+		    GB_FIELD_REFUSED)
+			return refusal;
+	return NULL;
+}
+
+/* The headers as they are sent. They are in locked memory, and then in that of libcurl, which erases it. */
+static bool fill_headers(
+    struct fetch *fetch, const struct gb_fetch_open *open, const struct gb_rewrite *how) {
+	char refusal[GB_REFUSAL_MAX];
+	size_t size = 0;
+	char *scratch = secrets_scratch(&size);
+	struct gb_buf line = {.data = scratch, .cap = size, .max = size};
+	bool ok = scratch;
+	for (size_t i = 0; i < open->n_headers && ok; i++) {
+		const struct gb_fetch_header *header = &open->headers[i];
+		const struct gb_bound_secret *secret = NULL;
+		const enum gb_field_change change =
+		    gb_rewrite_field(how, header->name, header->value, &secret, refusal);
+		write_header(&line, header, secret);
+		ok = change == GB_FIELD_LEFT_OUT || (change != GB_FIELD_REFUSED && add_header(fetch, &line));
+	}
+	if (ok && gb_rewrite_is_searched(how)) {
+		gb_buf_clear(&line);
+		gb_buf_append_str(&line, GB_STR("Accept-Encoding: identity"));
+		ok = add_header(fetch, &line);
+	}
+	if (scratch)
+		explicit_bzero(scratch, size);
+	return ok;
+}
+
+static bool search_response(struct fetch *fetch, const struct gb_rewrite *how) {
+	struct fetch_search *search;
+	size_t n = 0;
+	if (!gb_rewrite_is_searched(how))
+		return true;
+	search = fetch->search = calloc(1, sizeof *search);
+	if (!search)
+		return false;
+	for (size_t i = 0; i < how->n_secrets; i++) {
+		const struct gb_bound_secret *bound = how->secrets[i];
+		if (!gb_secret_is_for(bound, how->host, how->port, how->tls))
+			continue;
+		memcpy(search->forms + n, bound->forms, bound->n_forms * sizeof *bound->forms);
+		n += bound->n_forms;
+	}
+	search->echo.forms = search->forms;
+	search->echo.n_forms = n;
+	gb_buf_init(&search->down, GB_FETCH_WINDOW);
+	return true;
+}
+
+static bool set_headers(struct fetch *fetch, const struct gb_fetch_open *open, const struct gb_rewrite *how) {
+	return how->n_secrets ? fill_headers(fetch, open, how) && search_response(fetch, how)
+			      : copy_headers(fetch, open);
 }
 
 static struct fetch *make_fetch(struct channel *channel, uint32_t id) {
@@ -201,8 +295,14 @@ void fetch_open(struct channel *channel, uint32_t id, const void *bytes, size_t 
 	const struct gb_host_rule *rule = NULL;
 	struct gb_host host = {.name = ""};
 	const char *problem;
+	char refusal[GB_REFUSAL_MAX];
+	struct gb_rewrite how = {0};
 	if (gb_fetch_read_open(bytes, n, &open, &problem) && gb_host_parse(open.host, &host, &problem))
 		problem = decide(channel, &open, &host, &rule);
+	if (!problem) {
+		how = rewrite_of(channel, &host, &open);
+		problem = how.n_secrets ? check_placeholders(&how, &open, refusal) : NULL;
+	}
 	struct fetch *fetch = problem ? NULL : make_fetch(channel, id);
 	if (!fetch) {
 		refuse(channel, id, host.name, open.port, problem ? problem : "there is no memory");
@@ -217,7 +317,7 @@ void fetch_open(struct channel *channel, uint32_t id, const void *bytes, size_t 
 	fetch->method = copy_text(open.method);
 	fetch->target = copy_text(open.target);
 	gb_host_rule_write(rule, fetch->rule, sizeof fetch->rule);
-	if (!fetch->method || !fetch->target || !copy_headers(fetch, &open))
+	if (!fetch->method || !fetch->target || !set_headers(fetch, &open, &how))
 		fetch_finish(fetch, GB_EGRESS_UNREACHED, "there is no memory");
 	else if (!fetch_charge(fetch, n, 0))
 		fetch_finish(fetch, GB_EGRESS_DENIED, fetch->refused);

@@ -205,6 +205,8 @@ static void open_flow(struct flow *flow) {
 	flow->state = FLOW_OPEN;
 	flow->active_ms = now_ms();
 	if (!flow->exchange) {
+		if (!flow_search(flow, flow->held.data, flow->held.len))
+			return;
 		gb_buf_append(&flow->server.out, flow->held.data, flow->held.len);
 		gb_buf_finish(&flow->held);
 	}
@@ -400,18 +402,22 @@ static const char *over_limit(struct cell *cell) {
 
 static bool gets_secrets(const struct flow *flow) {
 	const struct secrets *secrets = &flow->cell->secrets;
-	for (unsigned i = 0; i < secrets->n; i++)
-		if (gb_secret_is_for(secrets->bound[i], &flow->host, flow->port, true))
-			return true;
-	return false;
+	const struct gb_rewrite how = {.host = &flow->host,
+	    .port = flow->port,
+	    .tls = true,
+	    .secrets = secrets->bound,
+	    .n_secrets = secrets->n};
+	return gb_rewrite_is_searched(&how);
 }
 
 /* The ports of the web have protocols that name the host. An address is what its rule says, whatever the name. Where
- * requests decide, or get secrets, they are read. */
+ * requests decide, or get secrets, they are read. If code has placeholders of secrets, all its requests to names on
+ * these ports are read, so that no placeholder leaves for another host. */
 static void choose_check(struct flow *flow) {
 	const struct cell *cell = flow->cell;
 	const bool named = flow->host.kind == GB_HOST_NAME;
-	const bool read = gets_secrets(flow) ||
+	const bool web = flow->port == 443 || flow->port == 80;
+	const bool read = gets_secrets(flow) || (cell->secrets.n && named && web) ||
 			  gb_host_rules_limit_requests(cell->rules, cell->n_rules, &flow->host, flow->port);
 	gb_http_init(&flow->http, &flow->host, flow->port);
 	flow->http.tls = false;

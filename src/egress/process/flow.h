@@ -40,8 +40,9 @@ struct flow {
 	bool intercepts; /* TLS: requests are read */
 	bool inward;     /* from the host into the cell: not of the run */
 	struct gb_http http;
-	struct gb_buf held;        /* of the code, not checked yet */
-	struct exchange *exchange; /* if requests are read */
+	struct gb_buf held;              /* of the code, not checked yet */
+	struct exchange *exchange;       /* if requests are read */
+	struct gb_placeholder_tail tail; /* otherwise: of what the code has sent */
 	struct resolution *resolution;
 	struct sockaddr_storage addresses[ADDRESSES_MAX];
 	unsigned n_addresses, next_address;
@@ -69,6 +70,9 @@ enum side_result { SIDE_OK, SIDE_WAIT, SIDE_BROKEN, SIDE_CUT };
 enum side_result side_receive(struct side *side, struct gb_buf *to);
 /* Decrypt what was given to its TLS, and send what that makes it say. */
 enum side_result side_decrypt(struct side *side, struct gb_buf *to);
+/* Look for placeholders of secrets in what the code sends on a connection whose requests are not read. False if the
+ * flow was closed. */
+bool flow_search(struct flow *flow, const char *bytes, size_t n);
 /* Charge bytes to the limits of the run. False if the flow was closed. */
 bool flow_charge(struct flow *flow, const struct side *from, size_t n);
 

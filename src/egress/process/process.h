@@ -55,18 +55,18 @@ extern struct process gb_process;
 
 /* --- secrets.c: secrets that this process puts into requests --- */
 
-enum { SECRETS_MAX = 32 }; /* of a run */
-
 struct secret;
 struct secrets {
 	unsigned n;
-	struct secret *list[SECRETS_MAX];
-	const struct gb_bound_secret *bound[SECRETS_MAX]; /* of the same */
+	struct secret *list[GB_EGRESS_SECRETS_MAX];
+	const struct gb_bound_secret *bound[GB_EGRESS_SECRETS_MAX]; /* of the same */
 };
 
 /* Take a secret from an order of the host. False if it is malformed, or cannot be locked in memory. */
 bool secrets_add(struct secrets *secrets, const char *bytes, size_t n);
 void secrets_finish(struct secrets *secrets);
+/* Whether any cell has a secret now. */
+bool secrets_exist(void);
 /* Memory for a head with secrets, locked as they are; NULL if there is none. Filled and erased by one caller. */
 char *secrets_scratch(size_t *ret_n);
 
@@ -118,6 +118,7 @@ struct cell {
 	unsigned n_denials, n_records;
 	uint64_t n_dropped;
 	struct secrets secrets, next_secrets; /* of the run, and of the one that begins */
+	bool lacks_secret;                    /* one of next_secrets could not be taken */
 };
 
 struct cell *cell_find(uint32_t id);

@@ -5,16 +5,16 @@
 
 #include "base/cleanup.h"
 #include "egress/process/process.h"
+#include "egress/secret.h"
 
-enum { SCRATCH = GB_HTTP_HEAD_MAX + GB_SECRET_VALUE_MAX + 1024, PARTS_BEFORE_FORMS = 6 };
+enum { SCRATCH = GB_HTTP_HEAD_MAX + GB_SECRET_BOUND_VALUE_MAX + 1024 };
 
 struct secret {
 	struct gb_list link;
 	unsigned references;
 	char *memory; /* the order, to which all texts point */
 	size_t n;
-	struct gb_bound_secret bound;
-	struct gb_str forms[GB_SECRET_FORMS_MAX];
+	struct gb_secret_order order;
 };
 
 static struct {
@@ -52,40 +52,6 @@ char *secrets_scratch(size_t *ret_n) {
 
 /* --- orders --- */
 
-/* Texts with their lengths in front. */
-static bool cut_text(struct gb_str *rest, struct gb_str *ret) {
-	uint32_t n;
-	if (rest->n < sizeof n)
-		return false;
-	memcpy(&n, rest->p, sizeof n);
-	if (n > rest->n - sizeof n)
-		return false;
-	*ret = (struct gb_str){rest->p + sizeof n, n};
-	rest->p += sizeof n + n;
-	rest->n -= sizeof n + n;
-	return true;
-}
-
-static bool read_order(struct secret *secret) {
-	struct gb_bound_secret *bound = &secret->bound;
-	struct gb_str rest = {secret->memory, secret->n}, host, form;
-	const char *problem;
-	if (!cut_text(&rest, &bound->name) || !cut_text(&rest, &host) || !cut_text(&rest, &bound->header) ||
-	    !cut_text(&rest, &bound->before) || !cut_text(&rest, &bound->after) ||
-	    !cut_text(&rest, &bound->placeholder) || !gb_host_rule_parse(host, &bound->host, &problem))
-		return false;
-	while (rest.n) {
-		if (bound->n_forms == GB_SECRET_FORMS_MAX || !cut_text(&rest, &form) || !form.n)
-			return false;
-		secret->forms[bound->n_forms++] = form;
-	}
-	bound->forms = secret->forms;
-	bound->value = secret->forms[0];
-	return bound->n_forms && bound->placeholder.n >= GB_PLACEHOLDER_MIN &&
-	       bound->placeholder.n <= GB_PLACEHOLDER_MAX && bound->header.n &&
-	       bound->value.n <= GB_SECRET_VALUE_MAX;
-}
-
 static void release(struct secret *secret) {
 	if (--secret->references)
 		return;
@@ -112,7 +78,7 @@ static struct secret *create(const char *bytes, size_t n) {
 	gb_list_init(&secret->link);
 	if (secret->memory) {
 		memcpy(secret->memory, bytes, n);
-		if (read_order(secret)) {
+		if (gb_secret_order_read(secret->memory, n, &secret->order)) {
 			gb_list_append(&known.all, &secret->link);
 			return secret;
 		}
@@ -126,7 +92,7 @@ bool secrets_add(struct secrets *secrets, const char *bytes, size_t n) {
 	if (!known.has_list)
 		gb_list_init(&known.all);
 	known.has_list = true;
-	if (secrets->n == SECRETS_MAX || !secrets_scratch(&scratch))
+	if (secrets->n == GB_EGRESS_SECRETS_MAX || !secrets_scratch(&scratch))
 		return false;
 	struct secret *secret = find(bytes, n);
 	if (secret)
@@ -136,8 +102,12 @@ bool secrets_add(struct secrets *secrets, const char *bytes, size_t n) {
 	if (!secret)
 		return false;
 	secrets->list[secrets->n] = secret;
-	secrets->bound[secrets->n++] = &secret->bound;
+	secrets->bound[secrets->n++] = &secret->order.bound;
 	return true;
+}
+
+bool secrets_exist(void) {
+	return known.has_list && !gb_list_empty(&known.all);
 }
 
 void secrets_finish(struct secrets *secrets) {

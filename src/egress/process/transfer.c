@@ -1,6 +1,7 @@
 /* Makes the requests of fetch channels with libcurl: HTTP/1.1, without redirects, cookies, credentials or decoding. It
  * connects only to addresses that were checked, and looks no name up. */
 #include <errno.h>
+#include <malloc.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,29 @@
 
 enum { CONNECTIONS_KEPT = 16 };
 
+/* --- the memory of libcurl: headers in it may have secrets, so it is erased while there are any --- */
+
+static void erase_and_free(void *memory) {
+	if (memory && secrets_exist())
+		explicit_bzero(memory, malloc_usable_size(memory));
+	free(memory);
+}
+
+static void *move(void *memory, size_t n) {
+	if (!memory || !secrets_exist())
+		return realloc(memory, n);
+	const size_t had = malloc_usable_size(memory);
+	void *other = malloc(n);
+	if (!other)
+		return NULL;
+	memcpy(other, memory, had < n ? had : n);
+	erase_and_free(memory);
+	return other;
+}
+
 bool transfer_init(const char **ret_problem) {
 	*ret_problem = "initialise libcurl";
-	if (curl_global_init(CURL_GLOBAL_ALL) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_ALL, malloc, erase_and_free, move, strdup, calloc) != CURLE_OK)
 		return false;
 	/* What libcurl and OpenSSL read when they are first used. */
 	CURL *easy = curl_easy_init();
@@ -139,6 +160,8 @@ static bool add_header(struct fetch *fetch, struct gb_str line) {
 		return false;
 	const size_t n = (size_t)(colon - line.p);
 	const struct gb_str value = trim((struct gb_str){colon + 1, line.n - n - 1});
+	if (fetch->search && gb_http_is_field((struct gb_str){line.p, n}, "content-encoding"))
+		fetch->search->is_encoded |= value.n && !gb_http_is_field(value, "identity");
 	gb_cbor_bytes(&fetch->head, line.p, n);
 	gb_cbor_bytes(&fetch->head, value.p, value.n);
 	fetch->n_head++;
@@ -157,12 +180,25 @@ static bool take_line(struct fetch *fetch, struct gb_str line) {
 	return fetch->status < 200 ? fetch->status != 101 : send_head(fetch);
 }
 
+/* The same without secrets. */
+static bool take_masked_line(struct fetch *fetch, struct gb_str line) {
+	char *copy = malloc(line.n + 1);
+	if (!copy)
+		return false;
+	memcpy(copy, line.p, line.n);
+	gb_echo_mask(fetch->search->forms, fetch->search->echo.n_forms, copy, line.n);
+	const bool ok = take_line(fetch, (struct gb_str){copy, line.n});
+	free(copy);
+	return ok;
+}
+
 static size_t on_header(char *bytes, size_t size, size_t n, void *data) {
 	struct fetch *fetch = data;
 	fetch->active_ms = now_ms();
 	if (!fetch_charge(fetch, 0, size * n))
 		return 0;
-	if (take_line(fetch, (struct gb_str){bytes, size * n}))
+	const struct gb_str line = {bytes, size * n};
+	if (fetch->search ? take_masked_line(fetch, line) : take_line(fetch, line))
 		return size * n;
 	fetch->refused = NULL;
 	snprintf(fetch->reason, sizeof fetch->reason, "the head of the response is malformed or too long");
@@ -170,10 +206,44 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *data) {
 	return 0;
 }
 
+/* Send what was searched. False if the rest has to wait. */
+static bool send_searched(struct fetch *fetch) {
+	struct gb_buf *down = &fetch->search->down;
+	while (down->len) {
+		size_t n = down->len < GB_FETCH_DATA_MAX ? down->len : GB_FETCH_DATA_MAX;
+		n = n < fetch->credit ? n : (size_t)fetch->credit;
+		if (!n || channel_is_blocked(fetch->channel) ||
+		    !channel_send(fetch->channel, GB_FETCH_DATA, fetch->id, down->data, n))
+			return false;
+		fetch->credit -= n;
+		gb_buf_consume(down, n);
+	}
+	return true;
+}
+
+static size_t search_body(struct fetch *fetch, const char *bytes, size_t n) {
+	struct fetch_search *search = fetch->search;
+	if (search->is_encoded) {
+		snprintf(fetch->reason, sizeof fetch->reason,
+		    "the server has compressed its answer, in which no secret can be found");
+		fetch->status = -1;
+		return 0;
+	}
+	if (!send_searched(fetch)) {
+		fetch->down_paused = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	gb_echo_feed(&search->echo, bytes, n, &search->down);
+	(void)send_searched(fetch);
+	return !gb_buf_failed(&search->down) && fetch_charge(fetch, 0, n) ? n : 0;
+}
+
 static size_t on_body(char *bytes, size_t size, size_t n, void *data) {
 	struct fetch *fetch = data;
 	n *= size;
 	fetch->active_ms = now_ms();
+	if (fetch->search)
+		return search_body(fetch, bytes, n);
 	if (fetch->credit < n || channel_is_blocked(fetch->channel) ||
 	    !channel_send(fetch->channel, GB_FETCH_DATA, fetch->id, bytes, n)) {
 		fetch->down_paused = true;
@@ -229,6 +299,17 @@ struct connection {
 	int fd;
 };
 
+/* The response is complete. What is left of it may have to wait until the cell takes more. */
+static void end_response(struct fetch *fetch) {
+	struct fetch_search *search = fetch->search;
+	if (search && !search->complete)
+		gb_echo_end(&search->echo, &search->down);
+	if (search)
+		search->complete = fetch->down_paused = true;
+	if (!search || send_searched(fetch))
+		fetch_finish(fetch, GB_EGRESS_ALLOWED, NULL);
+}
+
 /* Requests that have ended. */
 static void collect(struct channel *channel) {
 	CURLMsg *message;
@@ -240,7 +321,7 @@ static void collect(struct channel *channel) {
 		    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &fetch) != CURLE_OK || !fetch)
 			continue;
 		if (code == CURLE_OK && fetch->head_sent)
-			fetch_finish(fetch, GB_EGRESS_ALLOWED, NULL);
+			end_response(fetch);
 		else if (fetch->refused)
 			fetch_finish(fetch, GB_EGRESS_DENIED, fetch->refused);
 		else
@@ -464,6 +545,12 @@ void transfer_resume(struct fetch *fetch) {
 	const bool up =
 	    fetch->up_paused && (fetch->up.len > (is_kept(fetch) ? fetch->uploaded : 0) || fetch->up_ended);
 	const bool down = fetch->down_paused && fetch->credit && !channel_is_blocked(fetch->channel);
+	if (fetch->search && fetch->search->complete) {
+		end_response(fetch);
+		return;
+	}
+	if (fetch->search)
+		(void)send_searched(fetch);
 	if (!fetch->easy || (!up && !down))
 		return;
 	fetch->up_paused &= !up;

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "deno_bootstrap.h"
+#include "egress/protocol.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/places.h"
 #include "runtime/program/settings.h"
@@ -109,23 +110,53 @@ static bool write_import_map(const struct gb_job *job) {
 	return true;
 }
 
+enum { ENVIRONMENT_MAX = 8 + GB_EGRESS_SECRETS_MAX };
+
+/* Variables with placeholders of secrets: "NAME=value", and the option that lets code read them. False if there are
+ * none. */
+static bool write_variables(struct gb_cbor_reader secrets, struct gb_buf *option, const char **environment) {
+	static char texts[GB_EGRESS_SECRETS_MAX][256];
+	struct gb_str name, value;
+	uint64_t left = gb_settings_count(&secrets);
+	size_t n = 0;
+	gb_buf_printf(option, "--allow-env=");
+	while (n < GB_COUNT(texts) && gb_settings_next_variable(&secrets, &left, &name, &value)) {
+		gb_buf_printf(option, n ? "," : "");
+		gb_buf_append_str(option, name);
+		snprintf(texts[n], sizeof texts[n], "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
+		environment[n] = texts[n];
+		n++;
+	}
+	environment[n] = NULL;
+	return n;
+}
+
 /* With the requirements of @job; without one, with the usual defaults. */
 static void start(uint64_t memory, const struct gb_job *job, struct gb_settings *settings) {
-	static const char *const envp[] = {"DENO_DIR=/tmp/.deno", "DENO_NO_UPDATE_CHECK=1", "HOME=/box",
+	static const char *const usual[] = {"DENO_DIR=/tmp/.deno", "DENO_NO_UPDATE_CHECK=1", "HOME=/box",
 	    /* So that Deno finds a program, and denies it, instead of not finding it. */
 	    "PATH=/usr/bin:/bin", "NO_COLOR=1", "TZ=UTC", "LANG=C.UTF-8", NULL};
+	const char *envp[ENVIRONMENT_MAX];
+	gb_auto_buf struct gb_buf allowed;
 	char v8[80];
+	gb_buf_init(&allowed, TEXT_MAX);
+	memcpy(envp, usual, sizeof usual);
 	struct gb_v8_heap heap = gb_v8_heap(memory);
 	snprintf(v8, sizeof v8, "--v8-flags=--max-old-space-size=%u,--max-semi-space-size=%u", heap.old,
 	    heap.semi);
 	const char *argv[24] = {"deno", "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm",
 	    "--no-lock", "--allow-read=/box,/tmp", "--allow-write=/box,/tmp", "--deny-run", "--deny-env",
 	    "--deny-ffi", "--deny-sys", v8};
+	enum { ENV_OPTION = 10 };
 	size_t n = 14;
 	make_files();
 	/* The network decides about hosts: see docs/NETWORK.md. */
 	if (gb_worker_has_network())
 		argv[n++] = "--allow-net";
+	if (settings && write_variables(settings->secrets, &allowed, envp + GB_COUNT(usual) - 1)) {
+		argv[ENV_OPTION] = gb_buf_c_str(&allowed);
+		must(argv[ENV_OPTION]);
+	}
 	if (job && write_import_map(job))
 		argv[n++] = "--import-map=" DIR "/imports.json";
 	argv[n++] = "--no-config";
@@ -145,7 +176,8 @@ static void start_as_needed(const struct gb_job *job, struct gb_settings *settin
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item imports;
 	uint64_t memory = job->memory ? job->memory : GB_V8_DEFAULT_MEMORY;
-	bool special = gb_cbor_next(&in, &imports) && imports.kind == GB_CBOR_OBJECT && imports.argument;
+	bool special = (gb_cbor_next(&in, &imports) && imports.kind == GB_CBOR_OBJECT && imports.argument) ||
+		       settings->secrets.at;
 	if (worker.memory == memory && !special)
 		return;
 	if (worker.memory)

@@ -315,8 +315,44 @@ static void freeze_state(JSValueConst globals) {
 	JS_FreeValue(ctx, JS_GetException(ctx));
 }
 
+/* The object "secrets", if the run has placeholders of any. */
+static void add_secrets(const struct gb_job *job, JSValueConst globals) {
+	JSContext *ctx = worker.js.guest;
+	struct gb_cbor_reader in;
+	struct gb_cbor_item name, value;
+	uint64_t n = gb_job_object_setting(job, GB_SETTING_SECRETS, &in);
+	JSValue secrets = JS_NewObject(ctx);
+	for (uint64_t i = 0; i < n && gb_cbor_next(&in, &name) && gb_cbor_next(&in, &value); i++) {
+		JSAtom atom = JS_NewAtomLen(ctx, (const char *)name.bytes, name.argument);
+		JSValue text = JS_NewStringLen(ctx, (const char *)value.bytes, value.argument);
+		if (JS_DefinePropertyValue(ctx, secrets, atom, text, JS_PROP_C_W_E) < 0)
+			fail_thrown(GB_WIRE_ERROR, ctx);
+		JS_FreeAtom(ctx, atom);
+	}
+	freeze(ctx, secrets);
+	if (JS_DefinePropertyValueStr(ctx, globals, "secrets", secrets, JS_PROP_C_W_E) < 0)
+		fail_thrown(GB_WIRE_ERROR, ctx);
+}
+
+static bool has_secrets(const struct gb_job *job, JSValueConst globals) {
+	JSContext *ctx = worker.js.guest;
+	struct gb_cbor_reader in;
+	if (!gb_worker_has_network() || !gb_job_object_setting(job, GB_SETTING_SECRETS, &in))
+		return false;
+	/* A variable of the caller comes first. */
+	JSAtom atom = JS_NewAtom(ctx, "secrets");
+	const bool taken = !JS_IsUndefined(globals) && JS_HasProperty(ctx, globals, atom) > 0;
+	JS_FreeAtom(ctx, atom);
+	return !taken;
+}
+
 static void define_globals(const struct gb_job *job, JSValue globals) {
 	JSContext *ctx = worker.js.guest, *failed_in = ctx;
+	if (has_secrets(job, globals)) {
+		if (JS_IsUndefined(globals))
+			globals = JS_NewObject(ctx);
+		add_secrets(job, globals);
+	}
 	if (job->flags & GB_JOB_REPORT) {
 		if (JS_IsUndefined(globals))
 			globals = JS_NewObject(ctx);

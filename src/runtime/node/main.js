@@ -264,6 +264,7 @@ function begin(reader, priming) {
 
 async function execute(job) {
 	const current = run;
+	Object.assign(process.env, job.settings.secrets); // placeholders
 	try {
 		const done = await (job.settings.session ? runInSession(job) : runOnce(job));
 		if (done)

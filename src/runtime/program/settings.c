@@ -38,6 +38,7 @@ static void read_setting(struct gb_settings *settings, struct gb_str key, struct
 	    {GB_SETTING_READ_ONLY, &settings->read_only, NULL},
 	    {"net", NULL, &settings->net},
 	    {"allowedModules", NULL, &settings->modules},
+	    {GB_SETTING_SECRETS, NULL, &settings->secrets},
 	};
 	if (gb_str_eq(key, GB_STR("stdin")))
 		settings->input = text_at(&value);
@@ -70,7 +71,7 @@ uint64_t gb_settings_count(struct gb_cbor_reader *list) {
 	struct gb_cbor_item item;
 	if (!list->at)
 		return 0;
-	must(gb_cbor_next(list, &item) && item.kind == GB_CBOR_ARRAY);
+	must(gb_cbor_next(list, &item) && (item.kind == GB_CBOR_ARRAY || item.kind == GB_CBOR_OBJECT));
 	return item.argument;
 }
 
@@ -79,5 +80,13 @@ bool gb_settings_next(struct gb_cbor_reader *list, uint64_t *left, struct gb_str
 		return false;
 	--*left;
 	*ret = text_at(list);
+	return true;
+}
+
+bool gb_settings_next_variable(
+    struct gb_cbor_reader *object, uint64_t *left, struct gb_str *ret_name, struct gb_str *ret_value) {
+	if (!gb_settings_next(object, left, ret_name))
+		return false;
+	*ret_value = text_at(object);
 	return true;
 }

@@ -11,13 +11,14 @@
 
 #include "base/cleanup.h"
 #include "egress/authorities.h"
+#include "egress/protocol.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/post.h"
 #include "sandbox/worker.h"
 
 /* Descriptors are first moved to ASIDE and above. */
-enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX, ENVIRONMENT_MAX = 24 };
+enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX, ENVIRONMENT_MAX = 24 + GB_EGRESS_SECRETS_MAX };
 
 static void must(bool ok) {
 	if (!ok)

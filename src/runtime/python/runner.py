@@ -5,6 +5,7 @@ import builtins
 import datetime
 import io
 import keyword
+import os
 import random
 import sys
 import threading
@@ -121,6 +122,7 @@ def _apply(settings, filename):
     stdin = settings.get("stdin", "")
     if stdin or sys.stdin is not sys.__stdin__:
         sys.stdin = io.StringIO(stdin)
+    os.environ.update(settings.get("secrets") or ())
     for folder in settings.get("path") or ():
         if folder not in sys.path:
             sys.path.insert(0, folder)

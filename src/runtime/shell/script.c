@@ -31,9 +31,23 @@ void gb_script_set_arguments(struct gb_buf *out, const struct gb_job *job) {
 	}
 }
 
+/* Variables with placeholders of secrets. */
+static void export_variables(struct gb_buf *out, struct gb_cbor_reader secrets) {
+	struct gb_str name, value;
+	uint64_t left = gb_settings_count(&secrets);
+	while (gb_settings_next_variable(&secrets, &left, &name, &value)) {
+		gb_buf_append_str(out, GB_STR("builtin export "));
+		gb_buf_append_str(out, name);
+		gb_buf_append_char(out, '=');
+		gb_script_quote(out, value);
+		gb_buf_append(out, "; ", 2);
+	}
+}
+
 void gb_script_begin(struct gb_buf *out, const struct gb_settings *settings) {
 	static const char no_files[] = "builtin trap '' XFSZ; builtin ulimit -f 0; ";
 	static const char *const folders[] = {"/box", "/tmp"};
+	export_variables(out, settings->secrets);
 	if (!settings->read_only)
 		return;
 	gb_buf_append(out, no_files, sizeof no_files - 1);
