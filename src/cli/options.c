@@ -155,6 +155,9 @@ static const struct {
     {"name", "name"},
     {"name", "session"},
     {"node_packages", "packages"},
+    {"host", "host"},
+    {"header", "header"},
+    {"env", "env"},
 };
 
 /* Whether @field is the member of a struct (glovebox.h), or the path of a field of a message whose name is @json

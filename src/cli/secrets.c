@@ -19,6 +19,7 @@ struct request {
 	const char *operands[OPERANDS]; /* the action, and the name of a secret */
 	unsigned n;
 	bool from_stdin, json;
+	struct gb_secret_binding binding; /* .hosts and .header are NULL: none */
 	struct settings_request settings;
 	const struct gb_config *config;
 	char dir[GB_STATE_PATH];
@@ -27,6 +28,11 @@ struct request {
 static const struct flag flags[] = {
     {"stdin", 0, NULL, "add: read the value from standard input, without a line break at its end", 0,
 	" add "},
+    {"host", 0, "HOST,...", "add: bind it to these hosts (name, name:port or *.domain); needs --header", 0,
+	" add "},
+    {"header", 0, "TEXT", "add: the header that gets it, with {} in its place: 'authorization: Bearer {}'", 0,
+	" add "},
+    {"env", 0, "NAME", "add: the variable with its placeholder; default: its name in capitals", 0, " add "},
     {"json", 0, NULL, "list, kinds: one JSON array", 0, " list kinds "},
     SETTINGS_FLAGS,
     {0},
@@ -36,6 +42,15 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (flag && settings_flag(&request->settings, flag, value))
 		return true;
+	const struct {
+		const char *name, **to;
+	} texts[] = {{"host", &request->binding.hosts}, {"header", &request->binding.header},
+	    {"env", &request->binding.variable}};
+	for (size_t i = 0; flag && i < GB_COUNT(texts); i++)
+		if (strcmp(flag->name, texts[i].name) == 0) {
+			*texts[i].to = value;
+			return true;
+		}
 	if (flag) {
 		*(strcmp(flag->name, "json") == 0 ? &request->json : &request->from_stdin) = true;
 		return true;
@@ -101,10 +116,47 @@ static bool ask(const char *name, struct gb_buf *value) {
 	return ok || report_error(&command_secrets, "nothing was added");
 }
 
+/* Refuse a field by the name of its option, or the value. */
+static int refuse_use(const struct gb_err *err) {
+	return report_flag_error(&command_secrets, err) ? EXIT_BAD_USE : EXIT_REFUSED;
+}
+
+/* The binding that was asked for, or NULL. False if it is incomplete or wrong. */
+static bool choose_binding(struct request *request, char variable[GB_SECRET_VARIABLE_MAX + 1],
+    const struct gb_secret_binding **ret) {
+	struct gb_secret_binding *binding = &request->binding;
+	struct gb_err err = {0};
+	*ret = NULL;
+	if (!binding->hosts && !binding->header && !binding->variable)
+		return true;
+	if (!binding->hosts || !binding->header)
+		return report_error(&command_secrets,
+		    "a secret is bound to hosts with --host and --header together, such as --host "
+		    "api.example.com --header 'authorization: Bearer {}'");
+	gb_secret_binding_variable(request->operands[1], variable);
+	binding->variable = binding->variable ? binding->variable : variable;
+	*ret = binding;
+	if (gb_secret_binding_check(request->operands[1], NULL, 0, binding, &err))
+		return true;
+	refuse_use(&err);
+	return false;
+}
+
+static void tell_binding(const struct gb_secret_binding *binding) {
+	if (binding)
+		fprintf(stderr,
+		    "Code whose network has one of these hosts finds a placeholder in %s; the value is put "
+		    "into "
+		    "requests to %s.\n",
+		    binding->variable, binding->hosts);
+}
+
 static int add(struct request *request) {
 	auto_wiped struct gb_buf value;
 	struct gb_err err = {0};
 	const char *name = request->operands[1];
+	char variable[GB_SECRET_VARIABLE_MAX + 1];
+	const struct gb_secret_binding *binding;
 	/* Reserve the maximum size and a line break, so that the value is never copied to another place. */
 	gb_buf_init(&value, GB_SECRET_MAX + 8192);
 	if (!gb_buf_reserve(&value, GB_SECRET_MAX + 8192))
@@ -113,6 +165,8 @@ static int add(struct request *request) {
 		report_error(&command_secrets, "%s", err.message);
 		return EXIT_BAD_USE;
 	}
+	if (!choose_binding(request, variable, &binding))
+		return EXIT_BAD_USE;
 	if (request->from_stdin ? !gb_read_to_end(STDIN_FILENO, "standard input", &value, &err)
 				: !ask(name, &value)) {
 		if (request->from_stdin)
@@ -121,13 +175,14 @@ static int add(struct request *request) {
 		return EXIT_BAD_USE;
 	}
 	drop_line_break(&value);
-	if (!gb_secret_store_put(request->dir, name, value.data, value.len, &err))
-		return refuse(&err);
+	if (!gb_secret_store_put(request->dir, name, value.data, value.len, binding, &err))
+		return refuse_use(&err);
 	fprintf(stderr,
 	    "glovebox secrets: '%s' is stored in %s\n"
 	    "Processes that already run ('glovebox stdio', the process that keeps sessions) mask it after "
 	    "SIGHUP.\n",
 	    name, request->dir);
+	tell_binding(binding);
 	return EXIT_OK;
 }
 
@@ -137,13 +192,27 @@ struct listing {
 	bool json, any;
 };
 
-static bool print_secret(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+static void print_field(const char *name, const char *text) {
+	printf(",\"%s\":", name);
+	print_json_string(stdout, text);
+}
+
+static bool print_secret(void *data, const char *name, const void *value, size_t n,
+    const struct gb_secret_binding *binding, struct gb_err *err) {
 	struct listing *listing = data;
 	if (listing->json) {
-		fputs(listing->any ? "," : "", stdout);
+		fputs(listing->any ? ",{\"name\":" : "{\"name\":", stdout);
 		print_json_string(stdout, name);
+		if (binding) {
+			print_field("host", binding->hosts);
+			print_field("header", binding->header);
+			print_field("env", binding->variable);
+		}
+		putchar('}');
 	} else {
 		print_name(stdout, name, strlen(name));
+		if (binding)
+			printf("  %s  %s  %s", binding->hosts, binding->header, binding->variable);
 		putchar('\n');
 	}
 	listing->any = true;
@@ -289,8 +358,21 @@ static const struct action actions[] = {
 	"Store a value, which is asked for without being shown, or read from standard input with --stdin. A\n"
 	"value has at least 6 bytes.\n"
 	"\n"
-	"  pass show db | glovebox secrets add DATABASE --stdin"},
-    {"list", "", "List the names. Values are never printed."},
+	"  pass show db | glovebox secrets add DATABASE --stdin\n"
+	"\n"
+	"With --host and --header, the secret is bound to hosts: code whose network has one of them finds a\n"
+	"placeholder in a variable, and the value is put into this header of its requests to these hosts, "
+	"outside\n"
+	"of the sandbox. The value then has at most 1024 bytes. If a secret that is bound gets another "
+	"value, it\n"
+	"stays bound.\n"
+	"\n"
+	"  glovebox secrets add openai --host api.openai.com --header 'authorization: Bearer {}' --env "
+	"OPENAI_API_KEY"},
+    {"list", "",
+	"List the names, and for each that is bound to hosts: the hosts, the header and the variable. Values "
+	"are\n"
+	"never printed."},
     {"rm", "NAME", "Remove a value."},
     {"kinds", "", "List the kinds of credentials that are recognised by their form."},
     {"mask", "",
@@ -302,7 +384,8 @@ static const struct action actions[] = {
 
 const struct command command_secrets = {
     .name = "secrets",
-    .synopsis = "add NAME [--stdin] | list | rm NAME | kinds | mask",
+    .synopsis =
+	"add NAME [--stdin] [--host HOST,... --header TEXT [--env NAME]] | list | rm NAME | kinds | mask",
     .summary = "manage values that are masked in all output",
     .details =
 	"Store secret values, so that they are masked in the output of sandboxes, also if they are\n"
@@ -311,7 +394,8 @@ const struct command command_secrets = {
 	"\n"
 	"  glovebox secrets add DATABASE             asks for the value, without showing it\n"
 	"  pass show db | glovebox secrets add DATABASE --stdin\n"
-	"  glovebox secrets list                     the names\n"
+	"  glovebox secrets add openai --host api.openai.com --header 'authorization: Bearer {}'\n"
+	"  glovebox secrets list                     the names, and what they are bound to\n"
 	"  glovebox secrets rm DATABASE\n"
 	"  glovebox secrets kinds                    kinds of credentials that are recognised by their form\n"
 	"  glovebox secrets mask < build.log         print a text with its secrets masked\n"

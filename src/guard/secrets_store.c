@@ -26,7 +26,10 @@ enum {
 	TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
 	HEAD_BYTES = MAGIC_BYTES + NONCE_BYTES,
 	ENTRY_BYTES = 6, /* before a name and a value: their lengths, 2 and 4 bytes, the low one first */
-	PLAIN_MAX = GB_SECRETS_BYTES + GB_SECRETS_MAX * (ENTRY_BYTES + GB_SECRET_NAME_MAX),
+	BINDING_MARK = 0x8000, /* on the length of the name: the entry is a binding */
+	BINDINGS_BYTES = 256 << 10,
+	PLAIN_MAX =
+	    GB_SECRETS_BYTES + BINDINGS_BYTES + 2 * GB_SECRETS_MAX * (ENTRY_BYTES + GB_SECRET_NAME_MAX),
 };
 
 static const char magic[MAGIC_BYTES] = {'G', 'B', 'X', 'S', 'E', 'C', '1', '\n'};
@@ -36,6 +39,7 @@ struct store {
 	int fd, lock;
 	unsigned char key[KEY_BYTES];
 	struct gb_buf plain; /* entries, one after the other */
+	size_t bindings;     /* where the first binding is in it */
 	struct gb_err *err;
 };
 
@@ -210,6 +214,135 @@ static bool save(struct store *store) {
 	return replace(store, data, HEAD_BYTES + (size_t)n);
 }
 
+/* --- entries --- */
+
+/* Secrets come first, in the order of their names; then the bindings of some of them, whose names are marked: programs
+ * that know no bindings end there, and read every secret. */
+struct entry {
+	char name[GB_SECRET_NAME_MAX + 1];
+	bool is_binding;
+	const char *value;
+	size_t n;
+	size_t at, end; /* where it lies in the plain text */
+};
+
+/* The entry at @at. False at the end, and if it is malformed. */
+static bool entry_at(const struct gb_buf *plain, size_t at, struct entry *entry) {
+	if (plain->len - at < ENTRY_BYTES)
+		return false;
+	const unsigned char *head = (const unsigned char *)plain->data + at;
+	const size_t marked = head[0] | (size_t)head[1] << 8, name = marked & ~(size_t)BINDING_MARK;
+	size_t n = head[2] | (size_t)head[3] << 8 | (size_t)head[4] << 16 | (size_t)head[5] << 24;
+	if (!name || name > GB_SECRET_NAME_MAX || name + n > plain->len - at - ENTRY_BYTES)
+		return false;
+	memcpy(entry->name, head + ENTRY_BYTES, name);
+	entry->name[name] = '\0';
+	entry->is_binding = marked & BINDING_MARK;
+	entry->value = (const char *)head + ENTRY_BYTES + name;
+	entry->n = n;
+	entry->at = at;
+	entry->end = at + ENTRY_BYTES + name + n;
+	return true;
+}
+
+static bool fail_damaged(const struct store *store, const char *name) {
+	return gb_fail(store->err, GB_EFORMAT, 0,
+	    "'%s/" BOX_NAME
+	    "' is damaged%s%s. Nothing was changed. Bring it back from a copy, or move it away "
+	    "and add the secrets anew",
+	    store->dir, *name ? " at secret " : "", name);
+}
+
+static bool read_binding(const struct store *store, const struct entry *entry,
+    char copy[GB_SECRET_BINDING_MAX], struct gb_secret_binding *ret) {
+	return gb_secret_binding_read((struct gb_str){entry->value, entry->n}, copy, ret) ||
+	       fail_damaged(store, entry->name);
+}
+
+static bool find_entry(const struct store *store, const char *name, bool is_binding, struct entry *ret) {
+	for (size_t at = is_binding ? store->bindings : 0;
+	     entry_at(&store->plain, at, ret) && ret->is_binding == is_binding; at = ret->end)
+		if (strcmp(ret->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Every entry is whole, and each binding is that of a secret. */
+static bool check_entries(struct store *store) {
+	struct entry entry, secret;
+	struct gb_secret_binding binding;
+	char copy[GB_SECRET_BINDING_MAX];
+	size_t at = 0;
+	while (entry_at(&store->plain, at, &entry) && !entry.is_binding)
+		at = entry.end;
+	store->bindings = at;
+	for (; entry_at(&store->plain, at, &entry); at = entry.end)
+		if (!entry.is_binding || !find_entry(store, entry.name, false, &secret) ||
+		    !read_binding(store, &entry, copy, &binding))
+			return fail_damaged(store, entry.name);
+	return at == store->plain.len || fail_damaged(store, "");
+}
+
+static void append_entry(struct gb_buf *to, const char *name, bool is_binding, const void *value, size_t n) {
+	const size_t name_n = strlen(name), marked = name_n | (is_binding ? BINDING_MARK : 0);
+	unsigned char head[ENTRY_BYTES] = {(unsigned char)marked, (unsigned char)(marked >> 8),
+	    (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+	gb_buf_append(to, head, sizeof head);
+	gb_buf_append(to, name, name_n);
+	gb_buf_append(to, value, n);
+}
+
+struct change {
+	const char *name;
+	const void *value; /* NULL: remove it */
+	size_t n;
+	bool keeps; /* what it has */
+};
+
+/* Append the entries of one kind, with the change. */
+static void append_entries(const struct store *store, bool is_binding, const struct change *change,
+    struct gb_buf *to, size_t *ret_count, size_t *ret_bytes) {
+	struct entry entry;
+	bool written = !change->value;
+	for (size_t at = 0; entry_at(&store->plain, at, &entry); at = entry.end) {
+		const int order = strcmp(entry.name, change->name);
+		if (entry.is_binding != is_binding)
+			continue;
+		if (order > 0 && !written)
+			append_entry(to, change->name, is_binding, change->value, change->n);
+		written |= order > 0;
+		if (order == 0 && !change->keeps)
+			continue;
+		append_entry(to, entry.name, is_binding, entry.value, entry.n);
+		++*ret_count;
+		*ret_bytes += entry.n;
+	}
+	if (!written)
+		append_entry(to, change->name, is_binding, change->value, change->n);
+}
+
+/* All entries, with the value and the binding of one changed. */
+static bool rewrite(struct store *store, const struct change *value, const struct change *binding) {
+	auto_wiped struct gb_buf to;
+	size_t count = 0, bytes = 0, bound = 0, more = 0;
+	gb_buf_init(&to, PLAIN_MAX);
+	if (!gb_buf_reserve(&to, PLAIN_MAX))
+		return gb_fail(store->err, GB_ENOMEM, 0, "out of memory for secrets");
+	append_entries(store, false, value, &to, &count, &bytes);
+	append_entries(store, true, binding, &to, &bound, &more);
+	if (value->value &&
+	    (count >= GB_SECRETS_MAX || bytes + value->n > GB_SECRETS_BYTES || gb_buf_failed(&to)))
+		return gb_fail(store->err, GB_ELIMIT, 0,
+		    "no room for another secret: at most %d, of %d bytes together; 'glovebox secrets rm "
+		    "NAME' makes "
+		    "room",
+		    GB_SECRETS_MAX, GB_SECRETS_BYTES);
+	struct gb_buf old = store->plain;
+	store->plain = to;
+	to = old;
+	return true;
+}
+
 /* --- opening --- */
 
 static bool read_store(struct store *store, bool writing) {
@@ -230,89 +363,57 @@ static bool open_store(struct store *store, const char *dir, bool writing, struc
 		return gb_fail(err, GB_ESYSTEM, 0, "libsodium does not start");
 	if (writing && !make_folders(dir, err))
 		return false;
-	return open_folder(store) && (!writing || lock(store)) && read_store(store, writing);
-}
-
-/* --- entries --- */
-
-struct entry {
-	char name[GB_SECRET_NAME_MAX + 1];
-	const char *value;
-	size_t n;
-	size_t at, end; /* where it lies in the plain text */
-};
-
-/* The entry at @at. False at the end. What was sealed with the key was written here: only its bounds are
- * checked. */
-static bool entry_at(const struct gb_buf *plain, size_t at, struct entry *entry) {
-	if (plain->len - at < ENTRY_BYTES)
-		return false;
-	const unsigned char *head = (const unsigned char *)plain->data + at;
-	size_t name = head[0] | (size_t)head[1] << 8;
-	size_t n = head[2] | (size_t)head[3] << 8 | (size_t)head[4] << 16 | (size_t)head[5] << 24;
-	if (name > GB_SECRET_NAME_MAX || name + n > plain->len - at - ENTRY_BYTES)
-		return false;
-	memcpy(entry->name, head + ENTRY_BYTES, name);
-	entry->name[name] = '\0';
-	entry->value = (const char *)head + ENTRY_BYTES + name;
-	entry->n = n;
-	entry->at = at;
-	entry->end = at + ENTRY_BYTES + name + n;
-	return true;
-}
-
-static void append_entry(struct gb_buf *to, const char *name, const void *value, size_t n) {
-	size_t name_n = strlen(name);
-	unsigned char head[ENTRY_BYTES] = {(unsigned char)name_n, (unsigned char)(name_n >> 8),
-	    (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
-	gb_buf_append(to, head, sizeof head);
-	gb_buf_append(to, name, name_n);
-	gb_buf_append(to, value, n);
-}
-
-/* All entries but the one called @name, with @value in its place (or without, if NULL), in order. */
-static bool rewrite(struct store *store, const char *name, const void *value, size_t n, bool *ret_was) {
-	auto_wiped struct gb_buf to;
-	struct entry entry;
-	bool written = !value;
-	size_t count = 0, bytes = 0;
-	gb_buf_init(&to, PLAIN_MAX);
-	*ret_was = false;
-	if (!gb_buf_reserve(&to, PLAIN_MAX))
-		return gb_fail(store->err, GB_ENOMEM, 0, "out of memory for secrets");
-	for (size_t at = 0; entry_at(&store->plain, at, &entry); at = entry.end) {
-		int order = strcmp(entry.name, name);
-		if (order > 0 && !written)
-			append_entry(&to, name, value, n);
-		written |= order > 0;
-		*ret_was |= order == 0;
-		if (order != 0) {
-			append_entry(&to, entry.name, entry.value, entry.n);
-			count++;
-			bytes += entry.n;
-		}
-	}
-	if (!written)
-		append_entry(&to, name, value, n);
-	if (value && (count >= GB_SECRETS_MAX || bytes + n > GB_SECRETS_BYTES || gb_buf_failed(&to)))
-		return gb_fail(store->err, GB_ELIMIT, 0,
-		    "no room for another secret: at most %d, of %d bytes together; 'glovebox secrets rm "
-		    "NAME' makes "
-		    "room",
-		    GB_SECRETS_MAX, GB_SECRETS_BYTES);
-	struct gb_buf old = store->plain;
-	store->plain = to;
-	to = old;
-	return true;
+	return open_folder(store) && (!writing || lock(store)) && read_store(store, writing) &&
+	       check_entries(store);
 }
 
 /* --- public functions --- */
 
-bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n, struct gb_err *err) {
-	bool was;
+/* A variable that another secret has would have two values. */
+static bool check_variable(
+    const struct store *store, const char *name, const struct gb_secret_binding *binding) {
+	struct entry entry;
+	struct gb_secret_binding other;
+	char copy[GB_SECRET_BINDING_MAX];
+	for (size_t at = 0; binding && entry_at(&store->plain, at, &entry); at = entry.end)
+		if (entry.is_binding && strcmp(entry.name, name) != 0 &&
+		    gb_secret_binding_read((struct gb_str){entry.value, entry.n}, copy, &other) &&
+		    strcmp(other.variable, binding->variable) == 0)
+			return gb_fail_field(store->err, GB_EINVAL, "env",
+			    "'%s' is the variable of the secret '%s'", binding->variable, entry.name);
+	return true;
+}
+
+/* The binding that the secret has after the change is good for its value. */
+static bool check_bound(const struct store *store, const char *name, const void *value, size_t n,
+    const struct gb_secret_binding *binding) {
+	struct entry entry;
+	struct gb_secret_binding present;
+	char copy[GB_SECRET_BINDING_MAX];
+	if (!binding && find_entry(store, name, true, &entry)) {
+		if (!read_binding(store, &entry, copy, &present))
+			return false;
+		binding = &present;
+	}
+	return !binding || (gb_secret_binding_check(name, value, n, binding, store->err) &&
+			       check_variable(store, name, binding));
+}
+
+bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n,
+    const struct gb_secret_binding *binding, struct gb_err *err) {
 	auto_store struct store store = {.fd = -1, .lock = -1};
-	return gb_secret_check(name, n, err) && open_store(&store, dir, true, err) &&
-	       rewrite(&store, name, value, n, &was) && save(&store);
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, GB_SECRET_BINDING_MAX);
+	if (binding)
+		gb_secret_binding_write(binding, &text);
+	if (!gb_secret_check(name, n, err) || !open_store(&store, dir, true, err) ||
+	    !check_bound(&store, name, value, n, binding))
+		return false;
+	if (gb_buf_failed(&text))
+		return gb_fail(err, GB_ELIMIT, 0, "the binding of secret '%s' is too long", name);
+	const struct change secret = {.name = name, .value = value, .n = n},
+			    bound = {.name = name, .value = text.data, .n = text.len, .keeps = !binding};
+	return rewrite(&store, &secret, &bound) && save(&store);
 }
 
 static bool nothing_stored(const char *dir) {
@@ -323,32 +424,39 @@ static bool nothing_stored(const char *dir) {
 }
 
 bool gb_secret_store_remove(const char *dir, const char *name, struct gb_err *err) {
-	bool was = false;
 	auto_store struct store store = {.fd = -1, .lock = -1};
-	if (!nothing_stored(dir)) {
-		if (!open_store(&store, dir, true, err) || !rewrite(&store, name, NULL, 0, &was))
-			return false;
-	}
-	if (!was)
+	const struct change removal = {.name = name};
+	struct entry entry;
+	const bool any = !nothing_stored(dir);
+	if (any && !open_store(&store, dir, true, err))
+		return false;
+	if (!any || !find_entry(&store, name, false, &entry))
 		return gb_fail(err, GB_ENOENT, 0,
 		    "there is no secret '%s'; 'glovebox secrets list' shows the names", name);
-	return save(&store);
+	return rewrite(&store, &removal, &removal) && save(&store);
 }
 
 bool gb_secret_store_each(const char *dir, gb_secret_handler handler, void *data, struct gb_err *err) {
 	auto_store struct store store = {.fd = -1, .lock = -1};
-	struct entry entry;
+	struct entry entry, bound;
+	struct gb_secret_binding binding;
+	char copy[GB_SECRET_BINDING_MAX];
 	if (nothing_stored(dir))
 		return true;
 	if (!open_store(&store, dir, false, err))
 		return false;
-	for (size_t at = 0; entry_at(&store.plain, at, &entry); at = entry.end)
-		if (!handler(data, entry.name, entry.value, entry.n, err))
+	for (size_t at = 0; entry_at(&store.plain, at, &entry) && !entry.is_binding; at = entry.end) {
+		const bool is_bound = find_entry(&store, entry.name, true, &bound);
+		if (is_bound && !read_binding(&store, &bound, copy, &binding))
 			return false;
+		if (!handler(data, entry.name, entry.value, entry.n, is_bound ? &binding : NULL, err))
+			return false;
+	}
 	return true;
 }
 
-static bool add_to_filter(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+static bool add_to_filter(void *data, const char *name, const void *value, size_t n,
+    const struct gb_secret_binding *binding, struct gb_err *err) {
 	return gb_secrets_add(data, name, value, n, err);
 }
 

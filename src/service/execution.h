@@ -142,6 +142,11 @@ void gb_service_abandon_pending(struct gb_service_client *client);
 bool gb_service_reapply_secrets(struct gb_service *service, struct gb_filter *filter, struct gb_err *err);
 void gb_service_forget_secrets(struct gb_service *service);
 
+/* --- edge.c --- */
+
+/* Give the engine the registered secrets that are bound to hosts, if the settings allow a network. */
+bool gb_service_bind_secrets(struct gb_engine *engine, const struct gb_config *config, struct gb_err *err);
+
 /* --- watch.c --- */
 
 /* Call the watches of @session; empty: those of all executions. A callback may end its own watch. */

@@ -129,6 +129,10 @@ void gb_service_configure(struct gb_service *service, const struct gb_config *co
 		done(false, &err, data);
 		return;
 	}
+	if (!gb_service_bind_secrets(service->engine, config, &err)) {
+		done(false, &err, data);
+		return;
+	}
 	service->next_config = gb_config_ref(config);
 	service->next_filter = gb_filter_ref(filter);
 	service->on_configured = done;
@@ -173,6 +177,7 @@ static bool open_parts(struct gb_service *service, struct gb_err *err) {
 	struct gb_manager_options sessions = {.on_awaiting = gb_execution_on_awaiting};
 	gb_limits_sessions(service->config, &sessions);
 	return gb_limits_engine_create(service->config, &service->options.engine, &service->engine, err) &&
+	       gb_service_bind_secrets(service->engine, service->config, err) &&
 	       gb_manager_create(service->engine, &sessions, &service->manager, err) &&
 	       gb_loop_add(service->loop, &service->engine_source, gb_engine_fd(service->engine), GB_LOOP_IN,
 		   on_engine_ready, err);

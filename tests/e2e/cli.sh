@@ -127,7 +127,7 @@ ok 'the JSON of code that is not UTF-8 is UTF-8' a
 a() { local dir=$scratch/$'\xff'; mkdir "$dir" && echo 'agent: {enabled: false}' > "$dir/a.yaml" && run 0 config show --json --config "$dir/a.yaml" && iconv -f utf-8 -t utf-8 "$scratch/out" > /dev/null && json 'j["file"].endswith("/\ufffd/a.yaml")'; }
 ok 'the JSON of settings in a file whose name is not UTF-8 is UTF-8' a
 export GLOVEBOX_STATE_DIR=$scratch/state
-a() { printf 'hunter22\n' > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && [ -z "$out" ] && ! grep -rq hunter22 "$scratch/state" && run 0 secrets list && [ "$out" = PET ] && run 0 secrets list --json && [ "$out" = '["PET"]' ]; }
+a() { printf 'hunter22\n' > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && [ -z "$out" ] && ! grep -rq hunter22 "$scratch/state" && run 0 secrets list && [ "$out" = PET ] && run 0 secrets list --json && [ "$out" = '[{"name":"PET"}]' ]; }
 ok 'a secret is stored, and never shown' a
 a() { printf 'a hunter22 aHVudGVyMjI= AKIA%s b' 0123456789ABCDEF > "$scratch/in" && stdin=$scratch/in run 0 secrets mask && [ "$out" = 'a *** *** *** b' ] && printf '<another1>' > "$scratch/in" && export GLOVEBOX_SECRET_X=another1 && stdin=$scratch/in run 0 secrets mask && unset GLOVEBOX_SECRET_X && [ "$out" = '<***>' ]; }
 ok 'masking can be tried' a

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +35,12 @@ static void end(void) {
 	}
 }
 
-static bool on_secret(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
-	gb_buf_printf(data, "%s=%.*s;", name, (int)n, (const char *)value);
+static bool on_secret(void *data, const char *name, const void *value, size_t n,
+    const struct gb_secret_binding *binding, struct gb_err *err) {
+	gb_buf_printf(data, "%s=%.*s", name, (int)n, (const char *)value);
+	if (binding)
+		gb_buf_printf(data, " (%s, %s, %s)", binding->hosts, binding->header, binding->variable);
+	gb_buf_append_char(data, ';');
 	return true;
 }
 
@@ -54,13 +59,13 @@ static void check_refused(const char *message) {
 	gb_buf_init(&all, 1 << 20);
 	CHECK(!gb_secret_store_each(dir, on_secret, &all, &err));
 	CHECK(strstr(err.message, message) != NULL);
-	CHECK(!gb_secret_store_put(dir, "NEW", "new value", 9, &err));
+	CHECK(!gb_secret_store_put(dir, "NEW", "new value", 9, NULL, &err));
 	if (!CHECK(strstr(err.message, message) != NULL))
 		printf("# %s\n", err.message);
 }
 
 static bool put(const char *name, const char *value) {
-	return gb_secret_store_put(dir, name, value, strlen(value), NULL);
+	return gb_secret_store_put(dir, name, value, strlen(value), NULL, NULL);
 }
 
 TEST(secrets_are_kept_replaced_and_removed) {
@@ -77,6 +82,111 @@ TEST(secrets_are_kept_replaced_and_removed) {
 	check_content("B=another value;C=third value;");
 	CHECK(!gb_secret_store_remove(dir, "A", &err));
 	CHECK(strstr(err.message, "no secret 'A'") != NULL);
+	end();
+}
+
+static const struct gb_secret_binding bound = {"a.example", "x-key: {}", "KEY"};
+
+TEST(bindings_are_kept_with_their_secrets) {
+	const struct gb_secret_binding other = {"b.example:8443,*.c.example", "authorization: Bearer {}",
+					   "OTHER"},
+				       same = {"d.example", "x: {}", "KEY"};
+	struct gb_err err = {0};
+	begin();
+	CHECK(gb_secret_store_put(dir, "B", "second value", 12, &bound, &err));
+	CHECK(put("A", "first value"));
+	CHECK(gb_secret_store_put(dir, "C", "third value", 11, &other, &err));
+	check_content("A=first value;B=second value (a.example, x-key: {}, KEY);"
+		      "C=third value (b.example:8443,*.c.example, authorization: Bearer {}, OTHER);");
+	/* Another value keeps the binding, and must be good for it. */
+	CHECK(put("B", "another value"));
+	CHECK(!put("B", "two\nlines"));
+	CHECK(!gb_secret_store_put(dir, "A", "first value", 11, &same, &err));
+	CHECK_STR(err.field, "env");
+	CHECK(gb_secret_store_put(dir, "B", "fourth value", 12, &same, &err));
+	CHECK(gb_secret_store_remove(dir, "C", &err));
+	check_content("A=first value;B=fourth value (d.example, x: {}, KEY);");
+	CHECK(gb_secret_store_remove(dir, "B", &err));
+	CHECK(put("B", "fifth value"));
+	check_content("A=first value;B=fifth value;");
+	end();
+}
+
+TEST(bindings_are_checked) {
+	static const struct {
+		struct gb_secret_binding binding;
+		const char *field;
+	} bad[] = {
+	    {{"", "a: {}", "A"}, "host"},
+	    {{"https://a.example", "a: {}", "A"}, "host"},
+	    {{"a.example/x", "a: {}", "A"}, "host"},
+	    {{"a.example", "a", "A"}, "header"},
+	    {{"a.example", "host: {}", "A"}, "header"},
+	    {{"a.example", "a: {}\r\nb: c", "A"}, "header"},
+	    {{"a.example", "a: {}", ""}, "env"},
+	    {{"a.example", "a: {}", "1A"}, "env"},
+	    {{"a.example", "a: {}", "A-B"}, "env"},
+	    {{"a.example", "a: {}", "LD_PRELOAD"}, "env"},
+	    {{"a.example", "a: {}", "CURL_CA_BUNDLE"}, "env"},
+	};
+	char variable[GB_SECRET_VARIABLE_MAX + 1];
+	begin();
+	for (size_t i = 0; i < GB_COUNT(bad); i++) {
+		struct gb_err err = {0};
+		CHECK(!gb_secret_store_put(dir, "A", "some value", 10, &bad[i].binding, &err));
+		CHECK_STR(err.field, bad[i].field);
+	}
+	check_content("");
+	gb_secret_binding_variable("openai-key.2", variable);
+	CHECK_STR(variable, "OPENAI_KEY_2");
+	end();
+}
+
+/* Write the file as if it had these entries. */
+static void seal(const void *plain, size_t n) {
+	enum { NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, MAGIC = 8 };
+	unsigned char box[4096] = "GBXSEC1\n", key[crypto_aead_xchacha20poly1305_ietf_KEYBYTES];
+	unsigned long long sealed;
+	gb_auto_fd int key_fd = open(path_of("secrets.key"), O_RDONLY | O_CLOEXEC);
+	CHECK(key_fd >= 0 && read(key_fd, key, sizeof key) == sizeof key);
+	crypto_aead_xchacha20poly1305_ietf_encrypt(
+	    box + MAGIC + NONCE, &sealed, plain, n, box, MAGIC, NULL, box + MAGIC, key);
+	gb_auto_fd int fd = open(path_of("secrets"), O_WRONLY | O_TRUNC | O_CLOEXEC);
+	CHECK(fd >= 0 && gb_write_all(fd, box, MAGIC + NONCE + (size_t)sealed));
+}
+
+#define SEAL(text) seal(text, sizeof(text) - 1)
+#define SECRET     "\1\0\12\0\0\0Asome value"
+
+TEST(damaged_entries_are_refused) {
+	begin();
+	CHECK(put("A", "some value"));
+	/* As programs without bindings write it, and with one. */
+	SEAL(SECRET);
+	check_content("A=some value;");
+	SEAL(SECRET "\1\200\30\0\0\0Aa.example\nx-key: {}\nKEY\n");
+	check_content("A=some value (a.example, x-key: {}, KEY);");
+	static const struct {
+		const char *text;
+		size_t n;
+	} bad[] = {
+#define BAD(text) {text, sizeof(text) - 1}
+	    BAD(SECRET "x"),                                                  /* less than an entry */
+	    BAD(SECRET "\1\0\377\0\0\0B"),                                    /* longer than the file */
+	    BAD(SECRET "\1\200\377\377\377\377A"),                            /* a length that wraps */
+	    BAD(SECRET "\0\200\0\0\0\0"),                                     /* without a name */
+	    BAD(SECRET "\1\200\27\0\0\0Aa.example\nx-key: {}\nKEY"),          /* without its last line end */
+	    BAD(SECRET "\1\200\24\0\0\0Aa.example\nx-key: {}\n"),             /* without a variable */
+	    BAD(SECRET "\1\200\30\0\0\0Ba.example\nx-key: {}\nKEY\n"),        /* of no secret */
+	    BAD(SECRET "\1\200\30\0\0\0Aa.example\nhost: {}_\nKEY\n"),        /* a header that cannot be */
+	    BAD(SECRET "\1\200\30\0\0\0Aa.example\nx-key: {}\nK\0Y\n"),       /* a NUL */
+	    BAD(SECRET "\1\200\30\0\0\0Aa.example\nx-key: {}\nKEY\n" SECRET), /* a secret behind it */
+#undef BAD
+	};
+	for (size_t i = 0; i < GB_COUNT(bad); i++) {
+		seal(bad[i].text, bad[i].n);
+		check_refused("is damaged");
+	}
 	end();
 }
 
@@ -225,16 +335,16 @@ TEST(limits_are_reported) {
 	static char large[GB_SECRET_MAX];
 	memset(large, 'x', sizeof large);
 	begin();
-	CHECK(!gb_secret_store_put(dir, "A", "short", 5, &err));
+	CHECK(!gb_secret_store_put(dir, "A", "short", 5, NULL, &err));
 	CHECK(strstr(err.message, "at least 6") != NULL);
-	CHECK(!gb_secret_store_put(dir, "A/B", "long enough", 11, &err));
+	CHECK(!gb_secret_store_put(dir, "A/B", "long enough", 11, NULL, &err));
 	CHECK(access(dir, F_OK) != 0);
 	for (unsigned i = 0; i < GB_SECRETS_BYTES / GB_SECRET_MAX; i++) {
 		char name[] = {(char)('A' + i), '\0'};
-		CHECK(gb_secret_store_put(dir, name, large, sizeof large, &err));
+		CHECK(gb_secret_store_put(dir, name, large, sizeof large, NULL, &err));
 	}
-	CHECK(!gb_secret_store_put(dir, "Z", "one more", 8, &err));
+	CHECK(!gb_secret_store_put(dir, "Z", "one more", 8, NULL, &err));
 	CHECK(strstr(err.message, "no room") != NULL);
-	CHECK(gb_secret_store_put(dir, "A", "one instead", 11, &err));
+	CHECK(gb_secret_store_put(dir, "A", "one instead", 11, NULL, &err));
 	end();
 }
