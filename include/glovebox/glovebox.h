@@ -229,6 +229,8 @@ struct gb_run_options {
 	bool is_action;
 	/* Python and shell: files in the sandbox cannot be written. Once set in a session, it stays. */
 	bool read_only;
+	/* Requests that are read have the first 4096 bytes of their bodies in result.connections, at most 32 KiB for all. */
+	bool record_bodies;
 	/* JavaScript, TypeScript and Deno without a session: text before and after the source, which together are the
 	 * module. Positions in errors are those of the source; stacks have no frames of this text. */
 	const char *head, *tail;

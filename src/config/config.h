@@ -147,6 +147,7 @@ struct gb_config {
 		unsigned max_connections;
 		uint64_t sent_bytes, received_bytes;
 		uint64_t connect_ms, idle_ms;
+		bool record_bodies;
 	} network;
 	struct {
 		const char *directory;

@@ -225,6 +225,8 @@ const struct gb_setting gb_settings[] = {
 	TIGHTEN(LOWER), .help = "time to look a name up and to connect"},
     {"network.idleTimeout", GB_SETTING_DURATION, AT(network.idle_ms), "60s", RANGE(1, D), TIGHTEN(LOWER),
 	.help = "a connection that transfers nothing for so long is closed"},
+    {"network.recordBodies", GB_SETTING_BOOL, AT(network.record_bodies), "false", TIGHTEN(LOWER),
+	.help = "record the beginnings of the bodies of requests that are read, masked"},
 
     {"audit.directory", GB_SETTING_PATH, AT(audit.directory), "", APART,
 	.help = "folder of the audit log; \"\" is stateDir"},

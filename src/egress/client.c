@@ -75,6 +75,7 @@ static void handle(
     struct gb_egress *egress, const struct gb_egress_notice *notice, const char *more, size_t n) {
 	struct gb_egress_link *link = find_link(egress, notice->cell);
 	struct gb_egress_record record;
+	struct gb_egress_bodies bodies;
 	char problem[sizeof notice->text + 1];
 	switch ((enum gb_egress_notice_kind)notice->kind) {
 	case GB_EGRESS_READY:
@@ -103,6 +104,13 @@ static void handle(
 		    record.reason[sizeof record.reason - 1] = record.method[sizeof record.method - 1] =
 			record.path[sizeof record.path - 1] = '\0';
 		link->on_record(link, &record);
+		break;
+	case GB_EGRESS_BODIES:
+		if (!link || !link->on_bodies || n != sizeof bodies)
+			break;
+		memcpy(&bodies, more, sizeof bodies);
+		if (bodies.n_sent <= sizeof bodies.sent && bodies.n_received <= sizeof bodies.received)
+			link->on_bodies(link, &bodies);
 		break;
 	case GB_EGRESS_DONE:
 		if (link && link->on_done)
@@ -154,7 +162,8 @@ static void lose(struct gb_egress *egress) {
 
 /* Handle what has arrived. False if the process is gone. */
 static bool receive_all(struct gb_egress *egress) {
-	char message[sizeof(struct gb_egress_notice) + sizeof(struct gb_egress_record)];
+	char message[sizeof(struct gb_egress_notice) + sizeof(struct gb_egress_record) +
+		     sizeof(struct gb_egress_bodies)];
 	while (egress->control >= 0) {
 		struct gb_egress_notice notice;
 		const ssize_t n = recv(egress->control, message, sizeof message, MSG_DONTWAIT);

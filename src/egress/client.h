@@ -55,6 +55,8 @@ struct gb_egress_link {
 	/* @problem: the code must not run, for this reason; or empty. */
 	void (*on_begun)(struct gb_egress_link *link, const char *problem);
 	void (*on_record)(struct gb_egress_link *link, const struct gb_egress_record *record);
+	/* Of the record that comes next. */
+	void (*on_bodies)(struct gb_egress_link *link, const struct gb_egress_bodies *bodies);
 	void (*on_done)(struct gb_egress_link *link, uint64_t dropped);
 	void (*on_lost)(struct gb_egress_link *link);
 };

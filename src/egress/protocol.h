@@ -5,6 +5,7 @@
 #ifndef GB_EGRESS_PROTOCOL_H
 #define GB_EGRESS_PROTOCOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "egress/record.h"
@@ -44,6 +45,7 @@ struct gb_egress_limits {
 	uint64_t sent_bytes, received_bytes;
 	uint32_t max_connections;
 	uint32_t connect_ms, idle_ms;
+	bool record_bodies;
 };
 
 struct gb_egress_order {
@@ -59,6 +61,7 @@ enum gb_egress_notice_kind {
 	GB_EGRESS_FAILED,    /* it could not be raised: see text */
 	GB_EGRESS_BEGUN,     /* RUN is in effect; or it must not begin: see text */
 	GB_EGRESS_RECORD,    /* followed by struct gb_egress_record */
+	GB_EGRESS_BODIES,    /* followed by struct gb_egress_bodies, of the record that comes next */
 	GB_EGRESS_DONE, /* no more records of this run; dropped is how many there were that were not sent */
 	GB_EGRESS_PONG,
 };

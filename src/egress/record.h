@@ -2,12 +2,14 @@
 #ifndef GB_EGRESS_RECORD_H
 #define GB_EGRESS_RECORD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "egress/http.h"
 #include "egress/rules.h"
 
-enum { GB_RECORD_PATH_MAX = 512 };
+enum { GB_RECORD_PATH_MAX = 512, GB_RECORD_BODY_MAX = 4096 };
 
 enum gb_egress_verdict {
 	GB_EGRESS_ALLOWED,
@@ -30,6 +32,15 @@ struct gb_egress_record {
 	char path[GB_RECORD_PATH_MAX]; /* without its query; a longer one is cut */
 	uint16_t status;               /* of the answer; 0: none has come */
 };
+
+/* The first bytes of the bodies of a request that was read and of its answer, masked as code gets it. */
+struct gb_egress_bodies {
+	uint32_t n_sent, n_received;
+	char sent[GB_RECORD_BODY_MAX], received[GB_RECORD_BODY_MAX];
+};
+
+/* Append bytes to one of them. @bodies may be NULL. */
+void gb_egress_bodies_add(struct gb_egress_bodies *bodies, bool sent, const void *bytes, size_t n);
 
 /* "allowed", "denied", "failed". */
 const char *gb_egress_verdict_name(enum gb_egress_verdict verdict);

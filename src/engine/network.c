@@ -14,10 +14,12 @@
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "glovebox/errors.h"
+#include "value/wtf8.h"
 
 enum {
 	RECORDS_MAX = 1200,
-	DENIALS_MAX = 32, /* in a result */
+	DENIALS_MAX = 32,      /* in a result */
+	BODIES_MAX = 32 << 10, /* bytes of all bodies of a run that are recorded */
 	/* A process that hangs is killed sooner or later, see egress/client.c; a run does not wait for that. */
 	RECORDS_WAIT_MS = 5000,
 };
@@ -38,8 +40,13 @@ struct gb_reach {
 	size_t n_rules;
 	struct gb_edge_use *secrets; /* or NULL */
 	struct gb_egress_limits limits;
-	struct gb_egress_record *records;
+	struct reach_record {
+		struct gb_egress_record base;
+		struct gb_egress_bodies *bodies; /* or NULL */
+	} * records;
 	size_t n_records, cap_records;
+	struct gb_egress_bodies *next_bodies; /* of the record that comes next, or NULL */
+	size_t body_bytes;
 	uint64_t n_dropped;
 };
 
@@ -137,7 +144,8 @@ bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *opti
 	    .received_bytes = gb_limit_received_bytes(options),
 	    .max_connections = gb_limit_max_connections(options),
 	    .connect_ms = gb_limit_connect_ms(options),
-	    .idle_ms = gb_limit_idle_ms(options)};
+	    .idle_ms = gb_limit_idle_ms(options),
+	    .record_bodies = options->record_bodies};
 	struct gb_edge_nonce nonce = {0};
 	/* A run that narrows the hosts of its session keeps the placeholders of the session. */
 	if (copy_rules(reach, engine, net, err) && is_within(reach, session, err) &&
@@ -175,6 +183,9 @@ void gb_reach_destroy(struct gb_reach *reach) {
 		free(reach->rules[i]);
 	free(reach->rules);
 	gb_edge_release(reach->secrets);
+	for (size_t i = 0; i < reach->n_records; i++)
+		free(reach->records[i].bodies);
+	free(reach->next_bodies);
 	free(reach->records);
 	free(reach);
 }
@@ -245,7 +256,7 @@ static bool is_same(const struct gb_egress_record *a, const struct gb_egress_rec
 /* Programs repeat what has failed: each denial is listed once. */
 static bool was_listed(const struct gb_reach *reach, size_t i) {
 	for (size_t k = 0; k < i; k++)
-		if (is_same(&reach->records[k], &reach->records[i]))
+		if (is_same(&reach->records[k].base, &reach->records[i].base))
 			return true;
 	return false;
 }
@@ -253,12 +264,25 @@ static bool was_listed(const struct gb_reach *reach, size_t i) {
 static const struct gb_value *list_denials(const struct gb_reach *reach, struct gb_values *pool) {
 	struct gb_value *list = gb_value_array(pool);
 	for (size_t i = 0; i < reach->n_records && gb_value_count(list) < DENIALS_MAX; i++)
-		if (reach->records[i].verdict == GB_EGRESS_DENIED && !was_listed(reach, i))
-			gb_value_push(list, make_denial(pool, &reach->records[i]));
+		if (reach->records[i].base.verdict == GB_EGRESS_DENIED && !was_listed(reach, i))
+			gb_value_push(list, make_denial(pool, &reach->records[i].base));
 	return gb_value_count(list) ? list : NULL;
 }
 
-static struct gb_value *make_connection(struct gb_values *pool, const struct gb_egress_record *record) {
+/* As text: bytes that are none are replaced. */
+static void set_body(
+    struct gb_values *pool, struct gb_value *object, const char *name, const char *bytes, size_t n) {
+	gb_auto_buf struct gb_buf text;
+	if (!n)
+		return;
+	gb_buf_init(&text, 3 * n);
+	gb_wtf8_mend(&text, bytes, n);
+	if (!gb_buf_failed(&text))
+		gb_value_put_key(object, name, gb_value_string(pool, text.data, text.len));
+}
+
+static struct gb_value *make_connection(struct gb_values *pool, const struct reach_record *made) {
+	const struct gb_egress_record *record = &made->base;
 	struct gb_value *one = gb_value_object(pool);
 	set_number(pool, one, "time", record->time_ms);
 	set_text(pool, one, "host", record->host);
@@ -279,6 +303,10 @@ static struct gb_value *make_connection(struct gb_values *pool, const struct gb_
 		set_number(pool, one, "sent", record->sent);
 		set_number(pool, one, "received", record->received);
 		set_number(pool, one, "durationMs", record->duration_ms);
+	}
+	if (made->bodies) {
+		set_body(pool, one, "requestBody", made->bodies->sent, made->bodies->n_sent);
+		set_body(pool, one, "responseBody", made->bodies->received, made->bodies->n_received);
 	}
 	return one;
 }
@@ -303,7 +331,7 @@ static void write_result(struct gb_run *run) {
 static void add_record(struct gb_reach *reach, const struct gb_egress_record *record) {
 	if (reach->n_records == reach->cap_records) {
 		const size_t cap = reach->cap_records ? reach->cap_records * 2 : 8;
-		struct gb_egress_record *records =
+		struct reach_record *records =
 		    reach->n_records < RECORDS_MAX ? realloc(reach->records, cap * sizeof *records) : NULL;
 		if (!records) {
 			reach->n_dropped++;
@@ -312,7 +340,9 @@ static void add_record(struct gb_reach *reach, const struct gb_egress_record *re
 		reach->records = records;
 		reach->cap_records = cap;
 	}
-	reach->records[reach->n_records++] = *record;
+	reach->records[reach->n_records++] =
+	    (struct reach_record){.base = *record, .bodies = reach->next_bodies};
+	reach->next_bodies = NULL;
 }
 
 static struct gb_run *run_of(struct gb_egress_link *link) {
@@ -335,6 +365,19 @@ static void on_record(struct gb_egress_link *link, const struct gb_egress_record
 	struct gb_run *run = run_of(link);
 	if (run)
 		add_record(run->reach, record);
+}
+
+static void on_bodies(struct gb_egress_link *link, const struct gb_egress_bodies *bodies) {
+	struct gb_run *run = run_of(link);
+	struct gb_reach *reach = run ? run->reach : NULL;
+	const size_t n = (size_t)bodies->n_sent + bodies->n_received;
+	if (!reach || reach->next_bodies || reach->body_bytes + n > BODIES_MAX)
+		return;
+	reach->next_bodies = malloc(sizeof *reach->next_bodies);
+	if (!reach->next_bodies)
+		return;
+	*reach->next_bodies = *bodies;
+	reach->body_bytes += n;
 }
 
 static void finish(struct gb_run *run) {
@@ -449,8 +492,11 @@ static int open_network(struct gb_engine *engine, bool fetches, void **ret_netwo
 		gb_fail(err, GB_ENOMEM, 0, "the network of a sandbox");
 		return -1;
 	}
-	network->link = (struct gb_egress_link){
-	    .on_begun = on_begun, .on_record = on_record, .on_done = on_done, .on_lost = on_lost};
+	network->link = (struct gb_egress_link){.on_begun = on_begun,
+	    .on_record = on_record,
+	    .on_bodies = on_bodies,
+	    .on_done = on_done,
+	    .on_lost = on_lost};
 	const int fd = gb_egress_open(engine->egress, &network->link, fetches, err);
 	if (fd < 0)
 		free(network);

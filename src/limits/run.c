@@ -45,6 +45,7 @@ void gb_limits_apply(
 	run->connect_ms =
 	    (uint32_t)within(run->connect_ms, config->network.connect_ms, config->network.connect_ms);
 	run->idle_ms = (uint32_t)within(run->idle_ms, config->network.idle_ms, config->network.idle_ms);
+	run->record_bodies |= config->network.record_bodies;
 }
 
 static size_t read_allowlist(

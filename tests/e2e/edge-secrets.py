@@ -166,12 +166,14 @@ def program(language, cases):
     return f"const P = {place}, CASES = {json.dumps(cases)};\n{JAVASCRIPT}\nexport default 1"
 
 
-SETTINGS = [f"network.authorities={authority}", "secrets.maskRun=none"]
+SETTINGS = [f"network.authorities={authority}"]
+# What is masked is so at the edge.
+UNMASKED = ["secrets.maskRun=none"]
 
 
 def command(*arguments, settings=()):
     line = [GLOVEBOX, *arguments, "--set", f"network.allowlist={json.dumps(ALLOWLIST)}"]
-    for setting in (*SETTINGS, *settings):
+    for setting in (*SETTINGS, *(settings or UNMASKED)):
         line += ["--set", setting]
     return line
 
@@ -184,11 +186,11 @@ def secrets(*arguments, value=VALUE):
     return subprocess.run([GLOVEBOX, "secrets", *arguments], input=value, capture_output=True, text=True, env=environment())
 
 
-def begin(language, code, net=ALLOWLIST):
+def begin(language, code, net=ALLOWLIST, settings=()):
     arguments = ["run", "-l", language, "--json", "--timeout", "300s", "-e", code]
     if net:
         arguments += ["--net", ",".join(net)]
-    return subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    return subprocess.Popen(command(*arguments, settings=settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
 
 
 def end(process):
@@ -380,8 +382,27 @@ def test_raw():
            MARK.encode() + b"x" not in b"".join(raw_received), result, raw_received)
 
 
+def test_bodies():
+    secrets("add", "plain", "--stdin", value="registered-98765")
+    cases = [("one", f"https://{API}/reflect", RIGHT, "first body"), ("two", f"http://{API}/reflect", {}, "with registered-98765 in it"),
+             ("three", f"https://{OTHER}/long", {}, "x" * 5000)]
+    for language in (one for one in ("shell", "js") if one in LANGUAGES):
+        _, result = run(language, program(language, cases), settings=["network.recordBodies=true", "secrets.maskRun=all"])
+        seen = {(c["host"], c["port"]): (c.get("requestBody"), c.get("responseBody", "")) for c in result["connections"]["list"]}
+        first, second, third = (seen.get(key, ("", "")) for key in ((API, 443), (API, 80), (OTHER, 443)))
+        tap.ok(f"{language}: network.recordBodies records bodies, masked", first[0] == "first body" and
+               first[1].startswith("BODY ") and "*" * len(VALUE) in first[1] and VALUE not in json.dumps(result), first)
+        tap.ok(f"{language}: also of plain requests, with registered secrets masked", second[0] == "with *** in it" and
+               second[1] == "BODY nothing END", second)
+        tap.ok(f"{language}: and no more than the first 4096 bytes", third == ("x" * 4096, "x" * 4096), third)
+        _, result = run(language, program(language, cases))
+        tap.ok(f"{language}: without the setting there are no bodies", len(result["connections"]["list"]) == 3 and
+               "Body" not in json.dumps(result["connections"]), result["connections"])
+    secrets("rm", "plain")
+
+
 def test_session():
-    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, prefix=("env", f"GLOVEBOX_STATE_DIR={state}"))
+    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, "secrets.maskStdio=none", prefix=("env", f"GLOVEBOX_STATE_DIR={state}"))
     for number, (language, name) in enumerate((("shell", "$API_KEY"), ("python", "os.environ['API_KEY']"), ("node", "process.env.API_KEY"),
                                                ("js", "secrets.API_KEY"))):
         session = client.ask("session_open", language=language, net=[API, OTHER])["session"]["id"]
@@ -402,7 +423,7 @@ def test_session():
 def test_rotation():
     secrets("add", "second", "--stdin", "--host", "*.wild.example", "--header", "X-Token: {}", value="first-value-1234")
     ask = f'curl -sS -H "x-token: $SECOND" https://{WILD}/reflect -o /dev/null -w "%{{http_code}}"'
-    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, prefix=("env", f"GLOVEBOX_STATE_DIR={state}"))
+    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, "secrets.maskStdio=none", prefix=("env", f"GLOVEBOX_STATE_DIR={state}"))
     _, one = run("shell", ask)
     secrets("add", "second", "--stdin", value="other-value-5678")
     _, two = run("shell", ask)
@@ -461,7 +482,7 @@ for language in LANGUAGES:
         test_cases(language)
         if os.getuid() == 0:
             test_memory(language)
-for test in (test_control, test_without, test_raw, test_session, test_rotation, test_command):
+for test in (test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_command):
     if (not only or test.__name__ in only) and (test is not test_control or os.getuid() == 0):
         test()
 shutil.rmtree(folder)

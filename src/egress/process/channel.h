@@ -60,6 +60,7 @@ struct fetch {
 	uint64_t credit; /* of the cell for the body */
 	/* The response of a host that gets secrets is searched for them; otherwise .search is NULL. */
 	struct fetch_search *search;
+	struct gb_egress_bodies *bodies; /* NULL: they are not recorded */
 	struct gb_placeholder_tail tail; /* of the body of the request */
 	const char *refused;             /* why a connection was refused; NULL: it was not */
 	char problem[CURL_ERROR_SIZE];

@@ -26,6 +26,12 @@ uint64_t wall_clock_ms(void) {
 
 /* --- notices --- */
 
+enum {
+	NOTICE_MORE_MAX = sizeof(struct gb_egress_record) > sizeof(struct gb_egress_bodies)
+			      ? sizeof(struct gb_egress_record)
+			      : sizeof(struct gb_egress_bodies)
+};
+
 static void listen_for(uint32_t events) {
 	if (events == gb_process.control_events || gb_process.control.fd < 0)
 		return;
@@ -42,7 +48,7 @@ static bool send_now(const void *bytes, size_t n) {
 }
 
 void control_send(const struct gb_egress_notice *notice, const void *more, size_t n) {
-	char message[sizeof *notice + sizeof(struct gb_egress_record)];
+	char message[sizeof *notice + NOTICE_MORE_MAX];
 	const uint32_t length = (uint32_t)(sizeof *notice + n);
 	memcpy(message, notice, sizeof *notice);
 	if (n)
@@ -75,7 +81,8 @@ static void send_queue(void) {
 	}
 }
 
-void control_record(struct cell *cell, const struct gb_egress_record *record) {
+void control_record(
+    struct cell *cell, const struct gb_egress_record *record, const struct gb_egress_bodies *bodies) {
 	unsigned *count = record->verdict == GB_EGRESS_DENIED ? &cell->n_denials : &cell->n_records;
 	const unsigned max = record->verdict == GB_EGRESS_DENIED ? DENIALS_MAX : RECORDS_MAX;
 	if (*count == max || gb_process.queue.len > QUEUE_MAX / 2) {
@@ -83,6 +90,9 @@ void control_record(struct cell *cell, const struct gb_egress_record *record) {
 		return;
 	}
 	++*count;
+	if (bodies && (bodies->n_sent || bodies->n_received))
+		control_send(&(struct gb_egress_notice){.kind = GB_EGRESS_BODIES, .cell = cell->id}, bodies,
+		    sizeof *bodies);
 	control_send(
 	    &(struct gb_egress_notice){.kind = GB_EGRESS_RECORD, .cell = cell->id}, record, sizeof *record);
 }
@@ -92,7 +102,7 @@ void control_deny(struct cell *cell, const char *host, uint16_t port, const char
 	    .time_ms = wall_clock_ms(), .verdict = GB_EGRESS_DENIED, .port = port};
 	snprintf(record.host, sizeof record.host, "%.*s", GB_HOST_NAME_MAX, host);
 	snprintf(record.reason, sizeof record.reason, "%s", reason);
-	control_record(cell, &record);
+	control_record(cell, &record, NULL);
 }
 
 /* --- orders --- */

@@ -34,6 +34,7 @@ struct exchange {
 	char rule[GB_HOST_RULE_MAX + 1];
 	unsigned status;
 	uint64_t started_ms, wall_ms, sent, received;
+	struct gb_egress_bodies *bodies; /* NULL: they are not recorded */
 };
 
 /* --- life --- */
@@ -64,6 +65,8 @@ bool exchange_create(struct flow *flow) {
 	flow->exchange = exchange;
 	if (!exchange || !collect_forms(flow, exchange))
 		return false;
+	if (flow->cell->limits.record_bodies)
+		exchange->bodies = calloc(1, sizeof *exchange->bodies);
 	gb_http_init_answers(&exchange->answers);
 	gb_buf_init(&exchange->reply, BUFFER_MAX);
 	return true;
@@ -76,6 +79,7 @@ void exchange_destroy(struct flow *flow) {
 	flow->exchange = NULL;
 	gb_buf_finish(&exchange->reply);
 	free(exchange->forms);
+	free(exchange->bodies);
 	free(exchange);
 }
 
@@ -85,6 +89,10 @@ static bool is_masking(const struct exchange *exchange) {
 
 bool exchange_can_answer(const struct flow *flow) {
 	return !flow->exchange->answering;
+}
+
+const struct gb_egress_bodies *exchange_bodies(const struct flow *flow) {
+	return flow->exchange && flow->exchange->asks ? flow->exchange->bodies : NULL;
 }
 
 bool exchange_describe(struct flow *flow, struct gb_egress_record *record) {
@@ -115,6 +123,8 @@ static void describe_request(struct exchange *exchange, const struct gb_http *ht
 	exchange->status = 0;
 	exchange->rule[0] = '\0';
 	exchange->tail.n = 0;
+	if (exchange->bodies)
+		exchange->bodies->n_sent = exchange->bodies->n_received = 0;
 	memcpy(exchange->method, http->method, sizeof exchange->method);
 	gb_copy_text(exchange->path, sizeof exchange->path, path);
 }
@@ -222,6 +232,7 @@ static bool send_body(struct flow *flow, size_t n) {
 		flow_refuse(flow, refusal);
 		return false;
 	}
+	gb_egress_bodies_add(flow->exchange->bodies, true, flow->held.data, n);
 	return side_put(&flow->server, flow->held.data, n) || broke(flow);
 }
 
@@ -274,6 +285,7 @@ static bool put_masked(struct flow *flow, const struct gb_buf *text) {
 	const bool chunked = flow->exchange->answers.chunked;
 	if (!text->len)
 		return true;
+	gb_egress_bodies_add(flow->exchange->bodies, false, text->data, text->len);
 	const int n = snprintf(size, sizeof size, "%zx\r\n", text->len);
 	return !gb_buf_failed(text) && (!chunked || side_put(&flow->code, size, (size_t)n)) &&
 	       side_put(&flow->code, text->data, text->len) && (!chunked || side_put(&flow->code, "\r\n", 2));
@@ -296,6 +308,8 @@ static bool put_answer_body(struct flow *flow, size_t n) {
 	struct exchange *exchange = flow->exchange;
 	gb_auto_buf struct gb_buf masked;
 	gb_buf_init(&masked, MASKED_MAX);
+	if (!is_masking(exchange))
+		gb_egress_bodies_add(exchange->bodies, false, exchange->reply.data, n);
 	if (!is_masking(exchange))
 		return side_put(&flow->code, exchange->reply.data, n) || broke(flow);
 	gb_echo_feed(&exchange->echo, exchange->reply.data, n, &masked);

@@ -25,6 +25,7 @@ static void release(struct fetch *fetch) {
 	if (fetch->search)
 		gb_buf_finish(&fetch->search->down);
 	free(fetch->search);
+	free(fetch->bodies);
 	gb_list_remove(&fetch->link);
 	fetch->channel->n_fetches--;
 	gb_process.n_flows--;
@@ -47,7 +48,7 @@ static void record(const struct fetch *fetch, enum gb_egress_verdict verdict, co
 	snprintf(record.path, sizeof record.path, "%.*s",
 	    fetch->target ? (int)strcspn(fetch->target, "?") : 0, fetch->target ? fetch->target : "");
 	record.status = fetch->status > 0 ? (uint16_t)fetch->status : 0;
-	control_record(fetch->channel->cell, &record);
+	control_record(fetch->channel->cell, &record, fetch->bodies);
 }
 
 void fetch_finish(struct fetch *fetch, enum gb_egress_verdict verdict, const char *problem) {
@@ -251,6 +252,8 @@ static struct fetch *make_fetch(struct channel *channel, uint32_t id) {
 	fetch->wall_ms = wall_clock_ms();
 	gb_buf_init(&fetch->up, GB_FETCH_WINDOW);
 	gb_buf_init(&fetch->head, GB_FETCH_HEAD_MAX);
+	if (channel->cell->limits.record_bodies)
+		fetch->bodies = calloc(1, sizeof *fetch->bodies);
 	gb_list_init(&fetch->link);
 	gb_list_append(&channel->fetches, &fetch->link);
 	channel->n_fetches++;

@@ -31,7 +31,7 @@ void flow_record(struct flow *flow, enum gb_egress_verdict verdict, const char *
 	snprintf(record.rule, sizeof record.rule, "%s", flow->rule);
 	snprintf(record.reason, sizeof record.reason, "%s", reason);
 	if (!flow->exchange || exchange_describe(flow, &record))
-		control_record(flow->cell, &record);
+		control_record(flow->cell, &record, exchange_bodies(flow));
 }
 
 /* A socket of the cell can connect again. It is of the cell's network, and there are no others. */

@@ -93,6 +93,8 @@ void exchange_go_on(struct flow *flow);
 bool exchange_last(struct flow *flow);
 /* Complete a record of the flow. False if there is nothing to record. */
 bool exchange_describe(struct flow *flow, struct gb_egress_record *record);
+/* What was kept of the bodies of the present request, or NULL. */
+const struct gb_egress_bodies *exchange_bodies(const struct flow *flow);
 /* Whether code can still get an answer in the place of the server's. */
 bool exchange_can_answer(const struct flow *flow);
 

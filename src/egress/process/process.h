@@ -192,8 +192,9 @@ bool resolve_is_busy(void);
 
 bool control_init(const char **ret_problem);
 void control_send(const struct gb_egress_notice *notice, const void *more, size_t n);
-/* Report an attempt, within the bounds of the run. */
-void control_record(struct cell *cell, const struct gb_egress_record *record);
+/* Report an attempt, within the bounds of the run. @bodies may be NULL. */
+void control_record(
+    struct cell *cell, const struct gb_egress_record *record, const struct gb_egress_bodies *bodies);
 /* A denial of @host at @port. */
 void control_deny(struct cell *cell, const char *host, uint16_t port, const char *reason);
 uint64_t now_ms(void); /* monotonic */

@@ -233,7 +233,9 @@ static size_t search_body(struct fetch *fetch, const char *bytes, size_t n) {
 		fetch->down_paused = true;
 		return CURL_WRITEFUNC_PAUSE;
 	}
+	const size_t before = search->down.len;
 	gb_echo_feed(&search->echo, bytes, n, &search->down);
+	gb_egress_bodies_add(fetch->bodies, false, search->down.data + before, search->down.len - before);
 	(void)send_searched(fetch);
 	return !gb_buf_failed(&search->down) && fetch_charge(fetch, 0, n) ? n : 0;
 }
@@ -250,6 +252,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data) {
 		return CURL_WRITEFUNC_PAUSE;
 	}
 	fetch->credit -= n;
+	gb_egress_bodies_add(fetch->bodies, false, bytes, n);
 	return fetch_charge(fetch, 0, n) ? n : 0;
 }
 
@@ -271,6 +274,7 @@ static size_t on_upload(char *into, size_t size, size_t n, void *data) {
 		return fetch->body == GB_FETCH_SIZED && fetch->uploaded < fetch->length ? CURL_READFUNC_ABORT
 											: 0;
 	memcpy(into, fetch->up.data + at, n);
+	gb_egress_bodies_add(fetch->bodies, true, into, n);
 	fetch->active_ms = now_ms();
 	fetch->uploaded += n;
 	if (!is_kept(fetch)) {
@@ -286,6 +290,8 @@ static int on_rewind(void *data, curl_off_t offset, int origin) {
 	if (!is_kept(fetch) || origin != SEEK_SET || offset < 0 || (uint64_t)offset > fetch->uploaded)
 		return CURL_SEEKFUNC_FAIL;
 	fetch->uploaded = (uint64_t)offset;
+	if (fetch->bodies && offset < fetch->bodies->n_sent)
+		fetch->bodies->n_sent = (uint32_t)offset;
 	return CURL_SEEKFUNC_OK;
 }
 
@@ -302,8 +308,12 @@ struct connection {
 /* The response is complete. What is left of it may have to wait until the cell takes more. */
 static void end_response(struct fetch *fetch) {
 	struct fetch_search *search = fetch->search;
-	if (search && !search->complete)
+	if (search && !search->complete) {
+		const size_t before = search->down.len;
 		gb_echo_end(&search->echo, &search->down);
+		gb_egress_bodies_add(
+		    fetch->bodies, false, search->down.data + before, search->down.len - before);
+	}
 	if (search)
 		search->complete = fetch->down_paused = true;
 	if (!search || send_searched(fetch))
