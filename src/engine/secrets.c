@@ -126,18 +126,10 @@ static bool meet(const struct gb_host_rule *bound, const struct gb_host_rule *ru
 	return false;
 }
 
-static bool is_for(const struct edge_secret *secret, const struct gb_value *net) {
-	for (size_t i = 0; i < gb_value_count(net); i++) {
-		struct gb_host_rule rule;
-		const char *problem;
-		struct gb_str text = {0};
-		text.p = gb_value_bytes(gb_value_at(net, i), &text.n);
-		if (!text.p || !gb_host_rule_parse(text, &rule, &problem))
-			continue;
-		for (size_t k = 0; k < secret->n_hosts; k++)
-			if (meet(&secret->hosts[k], &rule))
-				return true;
-	}
+static bool is_for(const struct edge_secret *secret, const struct gb_host_rule *rule) {
+	for (size_t i = 0; i < secret->n_hosts; i++)
+		if (meet(&secret->hosts[i], rule))
+			return true;
 	return false;
 }
 
@@ -156,24 +148,47 @@ static void write_placeholder(
 		n += snprintf(ret + n, (size_t)(GB_PLACEHOLDER_MAX + 1 - n), "%02x", nonce->bytes[i]);
 }
 
+static bool has(const struct gb_edge_use *use, const struct edge_secret *secret) {
+	for (size_t i = 0; use && i < use->n; i++)
+		if (use->list[i].secret == secret)
+			return true;
+	return false;
+}
+
+/* Add the secrets that are bound to a host of @rule. False if they are too many. */
+static bool add_secrets(struct gb_edge_secrets *all, const struct gb_host_rule *rule,
+    struct gb_edge_nonce *nonce, struct gb_edge_use **use) {
+	for (size_t i = 0; i < all->n; i++) {
+		if (!is_for(&all->list[i], rule) || has(*use, &all->list[i]))
+			continue;
+		if (!*use && !(*use = calloc(1, sizeof **use)))
+			return false;
+		if ((*use)->n == GB_EGRESS_SECRETS_MAX)
+			return false;
+		make_nonce(nonce);
+		(*use)->list[(*use)->n].secret = &all->list[i];
+		write_placeholder(&all->list[i], nonce, (*use)->list[(*use)->n++].placeholder);
+	}
+	return true;
+}
+
 bool gb_edge_choose(struct gb_engine *engine, const struct gb_value *net, struct gb_edge_nonce *nonce,
     struct gb_edge_use **ret, struct gb_err *err) {
 	struct gb_edge_secrets *all = engine->secrets;
 	struct gb_edge_use *use = NULL;
-	*ret = NULL;
-	for (size_t i = 0; all && i < all->n; i++) {
-		if (!is_for(&all->list[i], net))
-			continue;
-		if (!use && !(use = calloc(1, sizeof *use)))
-			return gb_fail(err, GB_ENOMEM, 0, "the secrets of a run");
-		if (use->n == GB_EGRESS_SECRETS_MAX) {
-			free(use);
-			return gb_fail_field(err, GB_ELIMIT, "net",
-			    "more than %d secrets are bound to these hosts", GB_EGRESS_SECRETS_MAX);
-		}
-		make_nonce(nonce);
-		use->list[use->n].secret = &all->list[i];
-		write_placeholder(&all->list[i], nonce, use->list[use->n++].placeholder);
+	bool ok = true;
+	for (size_t i = 0; all && ok && i < gb_value_count(net); i++) {
+		struct gb_host_rule rule;
+		const char *problem;
+		struct gb_str text = {0};
+		text.p = gb_value_bytes(gb_value_at(net, i), &text.n);
+		if (text.p && gb_host_rule_parse(text, &rule, &problem))
+			ok = add_secrets(all, &rule, nonce, &use);
+	}
+	if (!ok) {
+		free(use);
+		return gb_fail_field(err, GB_ELIMIT, "net", "more than %d secrets are bound to these hosts",
+		    GB_EGRESS_SECRETS_MAX);
 	}
 	if (use) {
 		use->all = all;

@@ -6,9 +6,11 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -243,8 +245,8 @@ def name_of(pid):
         return file.read().strip()
 
 
-def search(pid, needles):
-    """Which needles the memory of the process has; and how many bytes were read."""
+def search(pid, needles, places=None):
+    """Which needles the memory of the process has; and how many bytes were read. @places gets the mappings."""
     found, total = set(), 0
     longest = max(map(len, needles))
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
@@ -262,7 +264,10 @@ def search(pid, needles):
                     break
                 total += len(data)
                 data = before + data
-                found |= {needle for needle in needles if needle in data}
+                here = {needle for needle in needles if needle in data}
+                found |= here
+                if here and places is not None:
+                    places.append(line.split()[0])
                 before = data[-longest:]
     return found, total
 
@@ -346,6 +351,33 @@ def test_memory(language):
     tap.ok(f"{language}: nor has its output", not [s for s in spellings(VALUE) if s in output] and b"released" in output, result)
 
 
+def mapping_flags(pid, places):
+    """The flags of these mappings, as the kernel has them."""
+    flags, here = {}, None
+    with open(f"/proc/{pid}/smaps") as file:
+        for line in file:
+            first = line.split()[0]
+            here = first if "-" in first and not first.endswith(":") else here
+            if first == "VmFlags:" and here in places:
+                flags[here] = line.split()[1:]
+    return flags
+
+
+def test_locked():
+    """In glovebox-egress the value is in memory that is locked, and in no dump."""
+    process = begin("shell", program("shell", [("hold", f"https://{API}/hold", RIGHT, None)]))
+    n = api.counts.get("held", 0) + 1
+    api.wait("held", n)
+    egress = next(pid for pid in family(process.pid) if name_of(pid) == "glovebox-egress")
+    places = []
+    search(egress, spellings(VALUE), places)
+    flags = mapping_flags(egress, places)
+    api.happen("searched")
+    end(process)
+    tap.ok("in glovebox-egress the value is in locked memory that is in no dump", flags and
+           all({"lo", "dd"} <= set(of_one) for of_one in flags.values()), flags)
+
+
 def test_control():
     """A value that code has is found by the same search."""
     code = f"import os\nos.environ['API_KEY'] = {VALUE!r}\n" + program("python", [("hold", f"https://{API}/hold", {}, None)])
@@ -423,12 +455,22 @@ def test_session():
 def test_rotation():
     secrets("add", "second", "--stdin", "--host", "*.wild.example", "--header", "X-Token: {}", value="first-value-1234")
     ask = f'curl -sS -H "x-token: $SECOND" https://{WILD}/reflect -o /dev/null -w "%{{http_code}}"'
-    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, "secrets.maskStdio=none", prefix=("env", f"GLOVEBOX_STATE_DIR={state}"))
+    errors = os.path.join(folder, "errors")
+    client = netns.Client(GLOVEBOX, ALLOWLIST, *SETTINGS, "secrets.maskStdio=none", prefix=(
+        "env", f"GLOVEBOX_STATE_DIR={state}", "sh", "-c", 'exec "$@" 2>"$0"', errors))
+    session = client.ask("session_open", language="shell", net=["*.wild.example"])["session"]["id"]
     _, one = run("shell", ask)
+    before = client.run(1, ask, session=session)
     secrets("add", "second", "--stdin", value="other-value-5678")
+    client.process.send_signal(signal.SIGHUP)
+    while "read again" not in open(errors).read():
+        time.sleep(0.01)
+    after = client.run(2, ask, session=session)
+    tap.ok("SIGHUP gives it to sessions that exist", [r.fields.get("x-token") for r in other.requests[-2:]] ==
+           ["first-value-1234", "other-value-5678"], before, after)
     _, two = run("shell", ask)
     tap.ok("a new value replaces the old one, and stays bound", [r.fields.get("x-token") for r in other.requests[-2:]] ==
-           ["first-value-1234", "other-value-5678"], [r.fields for r in other.requests[-2:]], one, two)
+           ["other-value-5678", "other-value-5678"], [r.fields for r in other.requests[-2:]], one, two)
     secrets("rm", "second")
     _, three = run("shell", "echo ${SECOND-none}")
     tap.ok("a removed one is gone", "none" in text_of(three), three)
@@ -482,8 +524,8 @@ for language in LANGUAGES:
         test_cases(language)
         if os.getuid() == 0:
             test_memory(language)
-for test in (test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_command):
-    if (not only or test.__name__ in only) and (test is not test_control or os.getuid() == 0):
+for test in (test_locked, test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_command):
+    if (not only or test.__name__ in only) and (test not in (test_locked, test_control) or os.getuid() == 0):
         test()
 shutil.rmtree(folder)
 tap.plan()

@@ -27,6 +27,16 @@ static void raise_file_limit(void) {
 	}
 }
 
+/* Each cell has its secrets in locked memory of its own. Without privileges, as much as the host may lock. */
+static void raise_lock_limit(void) {
+	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit limit;
+	if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 && getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	}
+}
+
 static void tick(void) {
 	const uint64_t now = now_ms();
 	gb_list_each(struct cell, cell, &gb_process.all_cells, link) {
@@ -60,6 +70,7 @@ int main(int argc, char **argv) {
 	struct process *process = &gb_process;
 	signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();
+	raise_lock_limit();
 	gb_list_init(&process->all_cells);
 	process->uid = getuid();
 	process->sockets_file = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
