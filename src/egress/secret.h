@@ -18,7 +18,7 @@ enum {
 	GB_SECRET_BOUND_NAME_MAX = 64,
 	GB_SECRET_BOUND_VALUE_MAX = 1024, /* so that no form of a value is longer than GB_ECHO_FORM_MAX */
 	GB_SECRET_AROUND_MAX = 256,       /* bytes of the text before the value in its header, and after it */
-	GB_SECRET_ORDER_MAX = 96 << 10,
+	GB_SECRET_ORDER_MAX = 120 << 10,
 };
 
 struct gb_secret_texts {

@@ -150,6 +150,7 @@ struct gb_engine {
 	size_t n_addresses;
 	char *proxy, *authorities;       /* or NULL */
 	struct gb_edge_secrets *secrets; /* or NULL */
+	struct gb_err secrets_problem;   /* .code is GB_OK: there is none */
 	struct gb_profile profiles[GB_RUNTIME_NETWORK - GB_RUNTIME_PROFILES];
 	struct gb_version_query version_queries[GB_LANGUAGES];
 	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */

@@ -105,7 +105,12 @@ bool gb_engine_set_secrets(
 	}
 	release_all(engine->secrets);
 	engine->secrets = all;
+	engine->secrets_problem.code = GB_OK;
 	return true;
+}
+
+void gb_engine_refuse_secrets(struct gb_engine *engine, const struct gb_err *why) {
+	engine->secrets_problem = *why;
 }
 
 /* --- the secrets of a run --- */
@@ -177,6 +182,11 @@ bool gb_edge_choose(struct gb_engine *engine, const struct gb_value *net, struct
 	struct gb_edge_secrets *all = engine->secrets;
 	struct gb_edge_use *use = NULL;
 	bool ok = true;
+	if (engine->secrets_problem.code != GB_OK) {
+		if (err)
+			*err = engine->secrets_problem;
+		return false;
+	}
 	for (size_t i = 0; all && ok && i < gb_value_count(net); i++) {
 		struct gb_host_rule rule;
 		const char *problem;

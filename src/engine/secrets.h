@@ -31,6 +31,9 @@ struct gb_edge_secret {
 bool gb_engine_set_secrets(
     struct gb_engine *engine, const struct gb_edge_secret *list, size_t n, struct gb_err *err);
 
+/* They are not known, for this reason: runs in the network tier fail, until gb_engine_set_secrets. */
+void gb_engine_refuse_secrets(struct gb_engine *engine, const struct gb_err *why);
+
 /* The part of placeholders that cannot be guessed. Those of a session stay the same. */
 struct gb_edge_nonce {
 	bool is_set;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "egress/rewrite.h"
+#include "egress/secret.h"
 #include "engine/secrets.h"
 #include "guard/secrets.h"
 #include "guard/secrets_forms.h"
@@ -12,7 +12,7 @@
 #include "service/execution.h"
 #include "store/state.h"
 
-enum { TEXTS_MAX = 96 << 10 };
+enum { TEXTS_MAX = GB_SECRET_ORDER_MAX };
 
 /* One secret: its texts lie in .texts, with their positions until all are there. */
 struct bound {
@@ -112,4 +112,10 @@ bool gb_service_bind_secrets(struct gb_engine *engine, const struct gb_config *c
 	const bool ok = gb_secret_store_each(dir, add, &all, err) && give(engine, &all, err);
 	free_all(&all);
 	return ok || gb_wrap(err, "secrets that are bound to hosts");
+}
+
+void gb_service_bind_first(struct gb_engine *engine, const struct gb_config *config) {
+	struct gb_err err = {0};
+	if (!gb_service_bind_secrets(engine, config, &err))
+		gb_engine_refuse_secrets(engine, &err);
 }

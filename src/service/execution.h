@@ -146,6 +146,8 @@ void gb_service_forget_secrets(struct gb_service *service);
 
 /* Give the engine the registered secrets that are bound to hosts, if the settings allow a network. */
 bool gb_service_bind_secrets(struct gb_engine *engine, const struct gb_config *config, struct gb_err *err);
+/* The same for a new engine: if they cannot be read, only runs with a network fail. */
+void gb_service_bind_first(struct gb_engine *engine, const struct gb_config *config);
 
 /* --- watch.c --- */
 

@@ -176,9 +176,10 @@ void gb_service_client_finish(struct gb_service_client *client) {
 static bool open_parts(struct gb_service *service, struct gb_err *err) {
 	struct gb_manager_options sessions = {.on_awaiting = gb_execution_on_awaiting};
 	gb_limits_sessions(service->config, &sessions);
-	return gb_limits_engine_create(service->config, &service->options.engine, &service->engine, err) &&
-	       gb_service_bind_secrets(service->engine, service->config, err) &&
-	       gb_manager_create(service->engine, &sessions, &service->manager, err) &&
+	if (!gb_limits_engine_create(service->config, &service->options.engine, &service->engine, err))
+		return false;
+	gb_service_bind_first(service->engine, service->config);
+	return gb_manager_create(service->engine, &sessions, &service->manager, err) &&
 	       gb_loop_add(service->loop, &service->engine_source, gb_engine_fd(service->engine), GB_LOOP_IN,
 		   on_engine_ready, err);
 }

@@ -477,6 +477,26 @@ def test_rotation():
     client.close()
 
 
+def test_values():
+    """The longest values, of characters that need the longest spellings."""
+    for n, value in enumerate(('"\\\\' * 341, "\u00fc" * 512, "%+ /" * 255 + "a", "\\" * 1024, "abcdef")):
+        added = secrets("add", "longest", "--stdin", "--host", "*.wild.example", "--header", "X-Token: {}", value=value)
+        _, result = run("shell", f'curl -sS -H "x-token: $LONGEST" https://{WILD}/reflect -o /dev/null -w "%{{http_code}}"')
+        got = other.requests[-1].fields.get("x-token", "").encode("latin-1")
+        tap.ok(f"a value of {len(value.encode())} bytes is put in as it is ({n})", got == value.encode(), added, result)
+    secrets("rm", "longest")
+
+
+def test_damaged():
+    """A store that cannot be read: no code runs with a network, other code does."""
+    os.chmod(os.path.join(state, "secrets"), 0o644)
+    status = [run("shell", "echo ran", net=net)[1] for net in (ALLOWLIST, None)]
+    os.chmod(os.path.join(state, "secrets"), 0o600)
+    tap.ok("with a store that others can read, code has no network", status[0]["status"] != "success" and "chmod 600" in
+           json.dumps(status[0]), status[0])
+    tap.ok("other code runs", text_of(status[1]) == "ran\n", status[1])
+
+
 def test_command():
     def refused(name, *arguments, value="value-of-1234"):
         done = secrets("add", name, "--stdin", *arguments, value=value)
@@ -524,7 +544,7 @@ for language in LANGUAGES:
         test_cases(language)
         if os.getuid() == 0:
             test_memory(language)
-for test in (test_locked, test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_command):
+for test in (test_locked, test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_values, test_damaged, test_command):
     if (not only or test.__name__ in only) and (test not in (test_locked, test_control) or os.getuid() == 0):
         test()
 shutil.rmtree(folder)

@@ -208,7 +208,7 @@ static bool broke(struct flow *flow) {
 
 static bool send_head(struct flow *flow, size_t n) {
 	struct exchange *exchange = flow->exchange;
-	char refusal[GB_REFUSAL_MAX];
+	char refusal[GB_REFUSAL_MAX] = "the head of the request is too long";
 	struct gb_buf out;
 	begin_head(flow, &out);
 	const bool good = make_head(flow, &flow->http, (struct gb_str){flow->held.data, n}, &out, refusal) &&

@@ -189,30 +189,49 @@ static const char *check_placeholders(
 	return NULL;
 }
 
-/* The headers as they are sent. They are in locked memory, and then in that of libcurl, which erases it. */
-static bool fill_headers(
-    struct fetch *fetch, const struct gb_fetch_open *open, const struct gb_rewrite *how) {
-	char refusal[GB_REFUSAL_MAX];
+/* A header with a secret: in locked memory, and then in that of libcurl, which erases it. */
+static bool fill_header(
+    struct fetch *fetch, const struct gb_fetch_header *header, const struct gb_bound_secret *secret) {
 	size_t size = 0;
 	char *scratch = secrets_scratch(&size);
+	if (!scratch)
+		return false;
 	struct gb_buf line = {.data = scratch, .cap = size, .max = size};
-	bool ok = scratch;
+	write_header(&line, header, secret);
+	const bool ok = add_header(fetch, &line);
+	explicit_bzero(scratch, size);
+	return ok;
+}
+
+/* The headers as they are sent, after check_placeholders. */
+static bool fill_headers(
+    struct fetch *fetch, const struct gb_fetch_open *open, const struct gb_rewrite *how) {
+	static const struct gb_fetch_header plain = {GB_STR("Accept-Encoding"), GB_STR("identity")};
+	char refusal[GB_REFUSAL_MAX];
+	gb_auto_buf struct gb_buf line;
+	bool ok = true;
+	gb_buf_init(&line, GB_FETCH_MESSAGE_MAX);
 	for (size_t i = 0; i < open->n_headers && ok; i++) {
 		const struct gb_fetch_header *header = &open->headers[i];
 		const struct gb_bound_secret *secret = NULL;
-		const enum gb_field_change change =
-		    gb_rewrite_field(how, header->name, header->value, &secret, refusal);
-		write_header(&line, header, secret);
-		ok = change == GB_FIELD_LEFT_OUT || (change != GB_FIELD_REFUSED && add_header(fetch, &line));
+		switch (gb_rewrite_field(how, header->name, header->value, &secret, refusal)) {
+		case GB_FIELD_KEPT:
+			write_header(&line, header, NULL);
+			ok = add_header(fetch, &line);
+			break;
+		case GB_FIELD_FILLED:
+			ok = fill_header(fetch, header, secret);
+			break;
+		case GB_FIELD_LEFT_OUT:
+			break;
+		case GB_FIELD_REFUSED:
+			ok = false;
+		}
 	}
-	if (ok && gb_rewrite_is_searched(how)) {
-		gb_buf_clear(&line);
-		gb_buf_append_str(&line, GB_STR("Accept-Encoding: identity"));
-		ok = add_header(fetch, &line);
-	}
-	if (scratch)
-		explicit_bzero(scratch, size);
-	return ok;
+	if (!ok || !gb_rewrite_is_searched(how))
+		return ok;
+	write_header(&line, &plain, NULL);
+	return add_header(fetch, &line);
 }
 
 static bool search_response(struct fetch *fetch, const struct gb_rewrite *how) {
