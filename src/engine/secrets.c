@@ -208,6 +208,21 @@ bool gb_edge_choose(struct gb_engine *engine, const struct gb_value *net, struct
 	return true;
 }
 
+bool gb_edge_write_names(struct gb_engine *engine, const struct gb_value *net, struct gb_buf *out) {
+	struct gb_edge_nonce nonce = {0};
+	struct gb_edge_use *use;
+	if (!gb_edge_choose(engine, net, &nonce, &use, NULL) || !use)
+		return false;
+	for (size_t i = 0; i < use->n; i++) {
+		/* Letters, digits, and marks that need no escape: see gb_secret_check. */
+		const struct gb_str name = use->list[i].secret->texts.name;
+		gb_buf_printf(out, "%s\"%.*s\"", i ? "," : "[", (int)name.n, name.p);
+	}
+	gb_buf_append_char(out, ']');
+	gb_edge_release(use);
+	return true;
+}
+
 void gb_edge_release(struct gb_edge_use *use) {
 	if (use)
 		release_all(use->all);

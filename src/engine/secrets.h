@@ -43,6 +43,8 @@ struct gb_edge_nonce {
 /* The secrets that are bound to hosts which @net has rules for. *ret is NULL if there are none. */
 bool gb_edge_choose(struct gb_engine *engine, const struct gb_value *net, struct gb_edge_nonce *nonce,
     struct gb_edge_use **ret, struct gb_err *err);
+/* Append their names, as a JSON array. False if there are none. */
+bool gb_edge_write_names(struct gb_engine *engine, const struct gb_value *net, struct gb_buf *out);
 /* NULL is fine. */
 void gb_edge_release(struct gb_edge_use *use);
 /* Append a CBOR object of variables and placeholders. */

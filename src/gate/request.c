@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "engine/limits.h"
+#include "engine/secrets.h"
 #include "gate/agent_run.h"
 #include "value/codec.h"
 #include "value/json.h"
@@ -88,6 +89,14 @@ static const char *describe_limits(struct gb_agent_run *run) {
 	return gb_buf_failed(&text) ? NULL : gb_agent_run_text(run, gb_buf_c_str(&text));
 }
 
+/* The names of the secrets that code can use at these hosts. */
+static void write_secrets(struct gb_agent_run *run, const struct gb_value *net, struct gb_buf *out) {
+	gb_auto_buf struct gb_buf names;
+	gb_buf_init(&names, GB_APPROVAL_JSON_MAX);
+	if (net && gb_edge_write_names(run->gate->engine, net, &names))
+		gb_buf_printf(out, ",\"secrets\":%.*s", (int)names.len, names.data);
+}
+
 bool gb_agent_run_describe(struct gb_agent_run *run) {
 	const struct gb_run_options *options = &run->request.run;
 	const char *limits = describe_limits(run);
@@ -102,6 +111,7 @@ bool gb_agent_run_describe(struct gb_agent_run *run) {
 	/* An approval is for these hosts. */
 	if (options->net)
 		gb_buf_printf(&permissions, ",\"hosts\":%s", hosts ? hosts : "null");
+	write_secrets(run, options->net, &permissions);
 	/* And for this directory. */
 	if (options->workdir) {
 		gb_buf_printf(&permissions, ",\"workdir\":");

@@ -455,6 +455,21 @@ def test_session():
     client.close()
 
 
+def test_agents():
+    """Code of agents can use them; the request and its record say which."""
+    settings = ["agent.enabled=true", "agent.autoApprove=true"]
+    n = len(api.requests)
+    done = subprocess.run(command("execute", "-l", "shell", "--tier", "network", "--json", "-e", program("shell", [CASES[0]]),
+                                  settings=settings), capture_output=True, text=True, env=environment())
+    tap.ok("code of agents uses a secret without having it", [r.fields.get("authorization") for r in api.requests[n:]] ==
+           [f"Bearer {VALUE}"] and VALUE not in done.stdout, done)
+    record = subprocess.run([GLOVEBOX, "audit", "list", "--json"], capture_output=True, text=True, env=environment()).stdout
+    newest = json.loads(record.strip().splitlines()[0]).get("runId") if record.strip() else ""
+    shown = subprocess.run([GLOVEBOX, "audit", "show", str(newest), "--json"], capture_output=True, text=True, env=environment())
+    tap.ok("the record names it, and does not have the value", '"secrets":["openai"]' in
+           shown.stdout.replace("\\", "").replace(" ", "") and VALUE not in shown.stdout, record[:500], shown)
+
+
 def test_rotation():
     secrets("add", "second", "--stdin", "--host", "*.wild.example", "--header", "X-Token: {}", value="first-value-1234")
     ask = f'curl -sS -H "x-token: $SECOND" https://{WILD}/reflect -o /dev/null -w "%{{http_code}}"'
@@ -547,7 +562,7 @@ for language in LANGUAGES:
         test_cases(language)
         if os.getuid() == 0:
             test_memory(language)
-for test in (test_locked, test_control, test_without, test_raw, test_bodies, test_session, test_rotation, test_values, test_damaged, test_command):
+for test in (test_locked, test_control, test_without, test_raw, test_bodies, test_session, test_agents, test_rotation, test_values, test_damaged, test_command):
     if (not only or test.__name__ in only) and (test not in (test_locked, test_control) or os.getuid() == 0):
         test()
 shutil.rmtree(folder)
