@@ -15,6 +15,7 @@
 #include "cli/line_view.h"
 #include "cli/session.h"
 #include "cli/untrusted.h"
+#include "cli/wake.h"
 
 enum { COLUMNS = 80, ROWS = 24, LIST_MAX = 100, VIEW_MAX = 16 << 20, TEXT_MAX = 16 << 20 };
 
@@ -26,12 +27,8 @@ static void on_end_signal(int number) {
 }
 
 static void on_interrupt(int number) {
-	(void)number;
 	interrupted = 1;
-}
-
-static void on_resize(int number) {
-	(void)number; /* it only interrupts the wait */
+	wake_note(number);
 }
 
 bool reader_must_end(void) {
@@ -80,13 +77,14 @@ static enum reader_kind kind_of_input(void) {
 void reader_open(struct reader *reader) {
 	reader->kind = kind_of_input();
 	ending = 0;
+	(void)wake_fd();
 	handle(SIGTERM, on_end_signal);
 	handle(SIGHUP, on_end_signal);
 	if (reader->kind != READER_EDITOR)
 		return;
 	terminal.saved = true;
 	atexit(restore);
-	handle(SIGWINCH, on_resize);
+	handle(SIGWINCH, wake_note);
 	set_mode(false);
 }
 
@@ -219,14 +217,13 @@ static enum read_end edit(struct editing *editing) {
 			paint(editing);
 			is_shown = true;
 		}
-		ssize_t n = ending ? 0 : read(STDIN_FILENO, &byte, 1);
-		if (n < 0 && errno == EINTR) {
+		if (!wake_wait(STDIN_FILENO)) {
 			is_shown = false; /* the size may have changed */
-			if (!interrupted)
+			if (!interrupted && !ending)
 				continue;
-			return READ_CANCELLED;
+			return ending ? READ_END : READ_CANCELLED;
 		}
-		if (n <= 0)
+		if (read(STDIN_FILENO, &byte, 1) <= 0)
 			return READ_END;
 		enum line_event event = line_feed(&editing->line, byte);
 		is_shown &= event == LINE_SAME;
@@ -260,8 +257,9 @@ static enum read_end read_with_editor(struct reader *reader, struct gb_buf *ret_
 static bool read_byte(struct reader *reader, char *ret) {
 	if (reader->at == reader->n_held) {
 		/* A terminal gives one line at a time. */
-		ssize_t n = ending ? 0 : read(STDIN_FILENO, reader->held, sizeof reader->held);
-		reader->at_end = n == 0 || (n < 0 && errno != EINTR);
+		const bool ready = !ending && wake_wait(STDIN_FILENO);
+		ssize_t n = ready ? read(STDIN_FILENO, reader->held, sizeof reader->held) : 0;
+		reader->at_end = ready && (n == 0 || (n < 0 && errno != EINTR));
 		reader->at = 0;
 		reader->n_held = n > 0 ? (size_t)n : 0;
 		if (n <= 0)

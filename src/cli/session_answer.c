@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "cli/session.h"
 #include "cli/show.h"
+#include "cli/wake.h"
 
 enum { STEP = 4096, NEXT_LINE_MS = 200 };
 
@@ -80,20 +81,24 @@ static bool forward_keys(struct session_client *client, const char *session, boo
 /* @paused: after a line, further keys wait until the code asks again or has ended, but not longer than
  * NEXT_LINE_MS: not every program is seen to wait. */
 void session_answer_until_message(struct session_client *client, const char *session) {
-	struct pollfd fds[] = {{client->fd, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+	struct pollfd fds[] = {{client->fd, POLLIN, 0}, {wake_fd(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
 	while (terminal.captured && !session_has_line(client)) {
 		uint64_t now = gb_now_ns();
 		bool is_paused = now < terminal.paused_until;
 		int wait_ms = is_paused ? (int)((terminal.paused_until - now) / 1000000) + 1 : -1;
 		bool pause = false;
-		int ready = poll(fds, is_paused ? 1 : GB_COUNT(fds), wait_ms);
-		if (ready < 0 && errno == EINTR && client->on_interrupt)
-			client->on_interrupt(client);
+		int ready = poll(fds, is_paused ? 2 : GB_COUNT(fds), wait_ms);
+		const bool signalled = ready < 0 ? errno == EINTR : ready && fds[1].revents;
+		if (signalled) {
+			wake_clear();
+			if (client->on_interrupt)
+				client->on_interrupt(client);
+		}
 		if (ready <= 0)
 			continue;
 		if (fds[0].revents)
 			return;
-		if (!is_paused && fds[1].revents && !forward_keys(client, session, &pause))
+		if (!is_paused && fds[2].revents && !forward_keys(client, session, &pause))
 			session_answer_end();
 		terminal.paused_until = pause ? gb_now_ns() + NEXT_LINE_MS * 1000000ull : 0;
 	}

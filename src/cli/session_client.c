@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/session.h"
+#include "cli/wake.h"
 #include "egress/rules.h"
 #include "glovebox/errors.h"
 #include "value/json.h"
@@ -116,12 +117,12 @@ static bool next_line(struct session_client *client) {
 			return true;
 		}
 		scanned = got->len;
-		char *into = gb_buf_reserve(got, READ_STEP);
-		ssize_t n = into ? read(client->fd, into, READ_STEP) : 0;
-		if (n < 0 && errno == EINTR && client->on_interrupt) {
+		if (client->on_interrupt && !wake_wait(client->fd)) {
 			client->on_interrupt(client);
 			continue;
 		}
+		char *into = gb_buf_reserve(got, READ_STEP);
+		ssize_t n = into ? read(client->fd, into, READ_STEP) : 0;
 		if (n <= 0 && !(n < 0 && errno == EINTR))
 			return false;
 		got->len += n > 0 ? (size_t)n : 0;

@@ -16,6 +16,7 @@
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "cli/untrusted.h"
+#include "cli/wake.h"
 #include "engine/result_json.h"
 #include "glovebox/errors.h"
 #include "value/json.h"
@@ -293,8 +294,8 @@ static int sent;
 static bool stays;
 
 void session_note_interrupt(int signal_number) {
-	(void)signal_number;
 	interrupts = interrupts + 1;
+	wake_note(signal_number);
 }
 
 /* The first SIGINT interrupts the code; the second ends this program, unless it is interactive. */
@@ -339,6 +340,7 @@ int session_execute(const struct session_job *job) {
 	const struct sigaction action = {.sa_handler = session_note_interrupt};
 	client.on_interrupt = on_interrupt;
 	interrupts = sent = 0;
+	(void)wake_fd();
 	stays = job->interactive;
 	enum gb_language language = job->options->language;
 	if (open_session_if_missing(&client, job, &language, &status) && ask(&client, job)) {
