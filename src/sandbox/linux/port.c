@@ -66,10 +66,14 @@ static void make_cgroup(struct gb_port *port, enum gb_room room) {
 static const char *const file_paths[] = {"/usr/lib", "/usr/lib64", "/etc/alternatives", "/etc/ld.so.cache",
     "/dev/null", "/dev/urandom", "/dev/random", NULL};
 
+/* What Debian's packages of Java have below /etc and no Java program starts without. Not the whole folder: it may
+ * have passwords of a management interface. */
+#define JAVA(version) "/etc/java-" version "-openjdk/security", "/etc/java-" version "-openjdk/net.properties"
+
 /* Files that programs commonly read: libraries and the non-secret configuration of the machine. */
 static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
     "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/full", "/dev/random",
-    "/dev/urandom", "/dev/tty", NULL};
+    "/dev/urandom", "/dev/tty", JAVA("17"), JAVA("21"), JAVA("25"), NULL};
 
 /* A dynamically linked program is started through the loader, which must be executable as well. */
 static bool add_programs(struct gb_plan *plan, bool all_programs, struct gb_err *err) {
