@@ -49,6 +49,9 @@ struct tool {
 #define OF_TYPE(name, type)   "\"" name "\":{\"type\":\"" type "\"}"
 #define DESCRIBED(name, type, doc) \
 	"\"" name "\":{\"type\":" type ",\"description\":\"" doc "\"}"
+/* Two schemas and not one with two types, which some clients do not take. */
+#define NULLABLE(name, type, doc)                                                                            \
+	"\"" name "\":{\"anyOf\":[{\"type\":\"" type "\"},{\"type\":\"null\"}],\"description\":\"" doc "\"}"
 #define TEXT(name)   OF_TYPE(name, "string")
 #define WHOLE(name)  OF_TYPE(name, "integer")
 #define TRUTH(name)  OF_TYPE(name, "boolean")
@@ -57,7 +60,7 @@ struct tool {
 #define EXECUTED OBJECT( \
 	DESCRIBED("stdout", "\"string\"", "Standard output and console.log.") "," \
 	DESCRIBED("stderr", "\"string\"", "Standard error and console.error.") "," \
-	DESCRIBED("exitCode", "[\"integer\",\"null\"]", "0 on success; null if the code did not end by itself.") "," \
+	NULLABLE("exitCode", "integer", "0 on success; null if the code did not end by itself.") "," \
 	TRUTH("timedOut") "," \
 	DESCRIBED("truncated", "\"boolean\"", "Output was cut at its limit.") "," \
 	DESCRIBED("duration", "\"number\"", "Milliseconds.") "," \

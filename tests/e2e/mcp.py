@@ -536,28 +536,37 @@ def test_content():
     server.close()
 
 
+def print_secret(server, secret):
+    """Print a secret one byte at a time and write it to a file; returns everything that a client can get to see of it: the
+    texts of results, reports of progress one after the other, and resources. The server ends."""
+    half = len(secret) // 2
+    code = f'import time, sys\nsecret = "{secret[:half]}" + "{secret[half:]}"\nfor c in secret:\n    sys.stdout.write(c)\n' \
+           '    sys.stdout.flush()\n    time.sleep(0.002)\nprint()\nfor c in secret:\n    sys.stderr.write(c)\n' \
+           '    sys.stderr.flush()\nopen("f", "w").write(secret)\nsecret'
+    texts = []
+    for token in ('s', None):
+        result = server.tool('execute_code', token=token, runtime='python', code=code)
+        texts.append(result['structuredContent']['stdout'])
+    texts.append(server.tool('read_file', sessionId=result['structuredContent']['sessionId'], path='f')['content'][0]['text'])
+    for resource in server.request('resources/list')['result']['resources']:
+        texts.append(server.request('resources/read', {'uri': resource['uri']})['result']['contents'][0]['text'])
+    reports = [json.loads(line)['params'].get('message', '') for line in server.raw if b'notifications/progress' in line]
+    texts.append(''.join(reports))
+    texts += [line.decode() for line in server.raw]
+    server.close()
+    return texts, reports
+
+
 def test_secrets():
     secret = 'QX' + 'QWERTYUIOPASDFGHJK'
-    server = Server(WAIVED, 'secrets.patterns=["QX[A-Z]{18}"]')
-    code = f'import time, sys\nfor c in "{secret[:9]}" + "{secret[9:]}":\n    sys.stdout.write(c)\n' \
-           '    sys.stdout.flush()\n    time.sleep(0.002)\nprint()\nopen("f", "w").write("' + secret[:9] + '" + "' + \
-           secret[9:] + '")'
-    result = server.tool('execute_code', token='s', runtime='python', code=code)
-    session = result['structuredContent']['sessionId']
-    server.tool('read_file', sessionId=session, path='f')
-    for resource in server.request('resources/list')['result']['resources']:
-        server.request('resources/read', {'uri': resource['uri']})
-    everything = b''.join(server.raw)
-    ok('a secret printed one byte at a time is in no message', secret.encode() not in everything and
-       b'***' in everything, result)
-    ok('nor are its parts in reports of progress', not any(
-        secret[:n] in json.loads(line).get('params', {}).get('message', '') for line in server.raw
-        if b'notifications/progress' in line for n in range(8, 20)))
-    server.close()
-    server = Server(WAIVED)
-    everything = server.tool('execute_code', runtime='python', code='print("Q" + "WERTY")')
-    ok('without the pattern such a text arrives', 'QWERTY' in everything['structuredContent']['stdout'])
-    server.close()
+    texts, reports = print_secret(Server('secrets.patterns=["QX[A-Z]{18}"]', WAIVED), secret)
+    ok('a secret printed one byte at a time is in no message, no resource, and not in reports of progress together',
+       not any(secret in text for text in texts) and '***' in texts[0], [text for text in texts if secret in text])
+    ok('nor is half of it', not any(secret[:9] in text or secret[-9:] in text for text in texts + reports
+                                    if 'import time' not in text), reports)
+    texts, reports = print_secret(Server(WAIVED), secret)
+    ok('without the pattern it is in the result, the file, a resource and the reports together',
+       sum(secret in text for text in texts) >= 5 and secret in ''.join(reports), texts[:6])
 
 
 def test_install():

@@ -212,6 +212,15 @@ const testAiSdk = async () => {
   const sessions = await tool('list_sessions', {});
   ok('ai-sdk: sessions are ended and listed', killed.structuredContent.killed &&
     sessions.structuredContent.sessions.length === 2, killed, sessions);
+  // This library reports no progress, and does not tell the server that a call was aborted.
+  const stop = new AbortController();
+  const endless = tools.execute_code.execute({ runtime: 'python', code: 'open("begun", "w")\nwhile True: pass' },
+    { toolCallId: '2', messages: [], abortSignal: stop.signal }).then(() => undefined, (error) => error);
+  const running = async () => (await tool('list_sessions', {})).structuredContent.sessions
+    .find((one) => one.runtime === 'python' && one.state === 'executing');
+  while (!await running());
+  stop.abort();
+  ok('ai-sdk: a call is aborted', await endless);
   const { resources } = await client.listResources();
   ok('ai-sdk: resources are listed', resources.some((one) => one.uri.endsWith('/output')), resources);
   await client.close();
@@ -251,6 +260,25 @@ const testInspector = async (era) => {
   const called = await inspect(options, '--method', 'tools/call', '--tool-name', 'execute_code', '--tool-arg',
     'runtime=python', '--tool-arg', 'code=6*7');
   ok(`inspector, ${era}: code runs`, called.structuredContent?.value === '42', called);
+  // Each command is a conversation of its own, and the inspector answers no dialogs. A session of another conversation is
+  // refused by a result.
+  const tool = (name_, args) => inspect(options, '--method', 'tools/call', '--tool-name', name_, '--tool-args-json',
+    JSON.stringify(args));
+  const sessionId = called.structuredContent?.sessionId;
+  const sessions = await tool('list_sessions', {});
+  ok(`inspector, ${era}: list_sessions`, sessions.structuredContent?.sessions?.length === 0, sessions);
+  for (const [name_, args] of Object.entries({ send_input: { text: 'x' }, kill_session: {}, read_file: { path: 'a' },
+    write_file: { path: 'a', content: 'b' }, list_files: {} })) {
+    const refused = await tool(name_, { sessionId, ...args });
+    ok(`inspector, ${era}: ${name_}`, refused.isError === true && text(refused).includes('session'), refused);
+  }
+  const strict = await run(process.execPath, [program, '--cli', options.command, ...options.args, '--protocol-era', era,
+    '--method', 'tools/list', '--strict'], { env: options.env, cwd: folder });
+  ok(`inspector, ${era}: it finds no fault with the schemas of the tools`, !/warning|error/i.test(strict.stderr), strict.stderr);
+  const prompt = await inspect(options, '--method', 'prompts/get', '--prompt-name', 'running-code');
+  ok(`inspector, ${era}: the prompt is read`, prompt.messages?.[0].content.text.includes('Running code'), prompt);
+  const resources = await inspect(options, '--method', 'resources/list');
+  ok(`inspector, ${era}: resources are listed`, resources.resources?.length === 0, resources);
   const prompts = await inspect(options, '--method', 'prompts/list');
   ok(`inspector, ${era}: prompts are listed`, prompts.prompts?.[0]?.name === 'running-code', prompts);
   const disabled = await inspect(server('agent.enabled=false'), '--method', 'tools/list');

@@ -69,23 +69,33 @@ static const struct fixture resources[] = {
 
 /* --- lists --- */
 
+#define TOOL(name)                                                                                           \
+	"{\"name\":\"" name "\",\"description\":\"A fixture.\",\"inputSchema\":{\"type\":\"object\"}}"
+#define DIALOG   "test_input_required_result_elicitation"
+#define TAMPERED "test_input_required_result_tampered_state"
+#define DIALOGS  TOOL(DIALOG) "," TOOL(TAMPERED)
+#define SCHEMA                                                                                               \
+	"{\"name\":\"json_schema_2020_12_tool\",\"description\":\"A fixture.\",\"inputSchema\":{"            \
+	"\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","                  \
+	"\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\"}},"                          \
+	"\"properties\":{\"address\":{\"$ref\":\"#/$defs/address\"},\"phone\":{\"type\":\"string\"}},"       \
+	"\"allOf\":[{\"anyOf\":[{\"required\":[\"phone\"]},{\"required\":[\"address\"]}]}],"                 \
+	"\"if\":{\"required\":[\"phone\"]},\"then\":{},\"else\":{\"required\":[\"address\"]},"               \
+	"\"additionalProperties\":false}}"
+
 static const struct list {
 	const char *method, *elements;
 } lists[] = {
-#define TOOL(name)                                                                                           \
-	"{\"name\":\"" name "\",\"description\":\"A fixture.\",\"inputSchema\":{\"type\":\"object\"}}"
     {"tools/list",
-	TOOL("test_simple_text") "," TOOL("test_image_content") "," TOOL("test_audio_content") "," TOOL(
-	    "test"
-	    "_emb"
-	    "edde"
-	    "d_"
-	    "reso"
-	    "urc"
-	    "e") "," TOOL("test_multiple_content_types") "," TOOL("test_tool_with_progress") "," TOOL("test_"
-												      "error_"
-												      "handli"
-												      "ng")},
+	TOOL("test_simple_text") "," TOOL("test_image_content") "," TOOL("test_audio_content") "," TOOL("test"
+													"_emb"
+													"edde"
+													"d_"
+													"reso"
+													"urc"
+													"e") "," TOOL(
+	    "test_multiple_content_types") "," TOOL("test_tool_with_progress") "," TOOL("test_error_handling") "," DIALOGS
+													       "," SCHEMA},
     {"prompts/list",
 	"{\"name\":\"test_simple_prompt\",\"description\":\"A "
 	"fixture.\"},{\"name\":\"test_prompt_with_image\","
@@ -156,6 +166,13 @@ static bool handle_prompt(struct gb_mcp_request *request, const struct gb_value 
 	return true;
 }
 
+/* The dialog is the server's own, of code that waits for approval. */
+static void open_dialog(struct gb_mcp_request *request, const struct gb_value *params) {
+	const struct gb_mcp_args args = {.runtime = GB_PYTHON, .code = GB_STR("1")};
+	if (!gb_mcp_continue(request, params))
+		gb_mcp_execute(request, &args);
+}
+
 static bool handle(struct gb_mcp_request *request, const struct gb_jsonrpc *message) {
 	const char *name = gb_jsonrpc_text(gb_value_get(message->params, "name"));
 	if (gb_str_eq(message->method, GB_STR("prompts/get")))
@@ -165,6 +182,10 @@ static bool handle(struct gb_mcp_request *request, const struct gb_jsonrpc *mess
 		    request, resources, gb_jsonrpc_text(gb_value_get(message->params, "uri")), true);
 	if (!gb_str_eq(message->method, GB_STR("tools/call")))
 		return false;
+	if (name && (strcmp(name, DIALOG) == 0 || strcmp(name, TAMPERED) == 0)) {
+		open_dialog(request, message->params);
+		return true;
+	}
 	for (int i = 0; name && strcmp(name, "test_tool_with_progress") == 0 && i < 3; i++)
 		gb_mcp_report(request, GB_STR("working"));
 	return reply_fixture(request, tools, name, false);
@@ -187,7 +208,7 @@ int main(int argc, char **argv) {
 	const struct gb_config *config = NULL;
 	signal(SIGPIPE, SIG_IGN);
 	snprintf(state, sizeof state, "stateDir=%s", argc > 1 ? argv[1] : "");
-	const char *const set[] = {state, "agent.enabled=true", "agent.autoApprove=true"};
+	const char *const set[] = {state, "agent.enabled=true", "mcp.trustClientApproval=true"};
 	const struct gb_config_sources sources = {.text = "", .set = set, .n_set = GB_COUNT(set)};
 	if (!gb_loop_init(&loop, &err) || !gb_config_load(&sources, &config, &err))
 		return fail(&err);
