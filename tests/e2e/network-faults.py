@@ -264,6 +264,46 @@ def test_runs_leave_nothing():
            host_after, process, process_after)
 
 
+# Enters a user namespace in which only so many network namespaces may exist at a time, and starts a program. The maps are
+# written from outside: as root, all ids are mapped.
+LIMITED = """
+import ctypes, os, sys
+inside, outside = os.pipe(), os.pipe()
+uid, gid = os.getuid(), os.getgid()
+if os.fork() == 0:
+    os.read(inside[0], 1)
+    for name, own in (("setgroups", None), ("gid_map", gid), ("uid_map", uid)):
+        if own is None and uid == 0:
+            continue
+        with open(f"/proc/{os.getppid()}/{name}", "w") as file:
+            file.write("deny" if own is None else f"{own} {own} 1" if uid else "0 0 65536")
+    os._exit(0)
+assert ctypes.CDLL(None).unshare(0x10000000) == 0
+os.write(inside[1], b"x")
+assert os.wait()[1] == 0
+with open("/proc/sys/user/max_net_namespaces", "w") as file:
+    file.write(sys.argv[1])
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+N_NAMESPACES, N_NAMESPACE_RUNS = 150, 250
+
+
+def test_namespaces():
+    """More runs than network namespaces may exist."""
+    code = f"import socket\nsocket.create_connection(('{HOST}', 7001)).recv(10)"
+    options = {"language": "python", "net": ALLOWLIST}
+    few = netns.Client(GLOVEBOX, ALLOWLIST, prefix=[sys.executable, "-c", LIMITED, "0"])
+    few.send(type="run", run=1, source=code, options=options)
+    result = few.receive("result")
+    tap.ok("where no network namespace may exist no run starts", result.get("result", {}).get("status") != "success", result)
+    few.close()
+    few = netns.Client(GLOVEBOX, ALLOWLIST, prefix=[sys.executable, "-c", LIMITED, str(N_NAMESPACES)])
+    bad = [result for result in (few.run(n, code, options=options) for n in range(N_NAMESPACE_RUNS))
+           if result.get("status") != "success"]
+    tap.ok(f"{N_NAMESPACE_RUNS} runs where {N_NAMESPACES} network namespaces may exist: none is left", not bad, len(bad), bad[:1])
+    few.close()
+
+
 halves = Halves()
 world.listen(ADDRESS, PORT, halves.serve)
 world.listen(ADDRESS, 7001, netns.echo)
@@ -274,6 +314,7 @@ try:
     test_leaks()
     test_descriptors()
     test_runs_leave_nothing()
+    test_namespaces()
     tap.ok("the program ends", client.close() == 0)
 finally:
     shutil.rmtree(folder, ignore_errors=True)
