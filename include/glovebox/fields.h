@@ -32,7 +32,7 @@
 	ROW(FLAG, timed_out, "timedOut", ALWAYS, "whether the run exceeded its time limit") \
 	ROW(FLAG, truncated, "truncated", ALWAYS, "whether output was cut because it exceeded its limit") \
 	ROW(ERROR, error, "error", IF_SET, "the error, unless `status` is `success`") \
-	ROW(VALUE, denials, "denials", IF_SET, "what was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md)") \
+	ROW(VALUE, denials, "denials", IF_SET, "what was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md#denials); `kind` is `network`, `module` or `memory`, and only the first has `host` and `port`") \
 	ROW(VALUE, connections, "connections", IF_SET, "the attempts of the code to reach hosts: `{list, dropped}`, see [NETWORK.md](NETWORK.md)") \
 	ROW(MS, duration_ms, "durationMs", ALWAYS, "milliseconds from the request to the result") \
 	ROW(COUNT, memory_used_bytes, "memoryUsedBytes", IF_SET, "peak memory, of the heap or of all processes; absent if unknown, as for a terminated run")

@@ -136,7 +136,10 @@ static int exit_status(const struct gb_result *result) {
 static void show_denials(const struct gb_value *denials) {
 	for (size_t i = 0; i < gb_value_count(denials); i++) {
 		const struct gb_value *denial = gb_value_at(denials, i);
+		const char *kind = gb_value_bytes(gb_value_get(denial, "kind"), NULL);
 		const char *texts[3];
+		if (!kind || strcmp(kind, "network") != 0)
+			continue; /* it is the error, which is shown already */
 		static const char *const keys[] = {"host", "reason", "remedy"};
 		for (size_t k = 0; k < GB_COUNT(keys); k++) {
 			const char *text = gb_value_bytes(gb_value_get(denial, keys[k]), NULL);

@@ -315,6 +315,8 @@ void gb_run_fail_frame(struct gb_run *run, const struct gb_err *err);
 void gb_run_conclude(struct gb_run *run);
 /* The records of its connections have come. */
 void gb_run_settle(struct gb_run *run);
+/* Add what the error of the run says that it was denied to the result's denials. */
+void gb_run_add_denial(struct gb_run *run);
 
 /* --- task.c --- */
 

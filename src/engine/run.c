@@ -91,6 +91,7 @@ void gb_run_settle(struct gb_run *run) {
 	run->settled = true;
 	gb_run_stop_decoding(run);
 	finish_streams(run);
+	gb_run_add_denial(run);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
 	/* Call the caller first: tearing down a process takes longer than everything before. The cell is
 	 * released when the run is destroyed or at the engine's next turn. */

@@ -70,7 +70,7 @@ struct tool {
 	"\"awaitingInput\":{\"description\":\"The code waits for input: answer with send_input.\",\"type\":\"object\"," \
 	"\"properties\":{" TEXT("prompt") "},\"required\":[\"prompt\"]}," \
 	LIST("files", "\"description\":\"Files that the code has created or changed.\",", FILE_ENTRY) "," \
-	LIST("denials", "\"description\":\"What the code may not reach.\",", \
+	LIST("denials", "\"description\":\"What was refused to the code, and which setting allows it.\",", \
 	    OBJECT(TEXT("kind") "," TEXT("host") "," WHOLE("port") "," TEXT("rule") "," TEXT("reason") "," TEXT("remedy"), \
 	    "\"kind\"")), \
 	"\"stdout\",\"stderr\",\"exitCode\",\"timedOut\",\"truncated\",\"duration\"")

@@ -15,6 +15,7 @@ import tap
 
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
 HOST, ADDRESS, PORT, HALF, LITERAL_PORT = "good.example", "11.0.0.1", 7000, 100000, 7002
+CAP_NET_BIND_SERVICE = 10
 RUNS, EACH = 4, 125
 # Each cell that is ready has a hundred sockets; four of them for each processor may be ready or not.
 READY = 101 * 4 * os.cpu_count() + 200
@@ -304,6 +305,31 @@ def test_namespaces():
     few.close()
 
 
+def test_wall():
+    """What the kernel says about glovebox-egress, beside the program that has started it."""
+    def fields(pid):
+        with open(f"/proc/{pid}/status") as file:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    host, process = fields(client.process.pid), fields(egress(client))
+    # As root it needs one to listen at ports below 1024 in the namespaces of cells.
+    kept = 1 << CAP_NET_BIND_SERVICE if os.getuid() == 0 else 0
+    tap.ok("wall: no other privileges, and none can be gained", not int(process["CapPrm"], 16) & ~kept and
+           int(process["CapInh"] + process["CapAmb"], 16) == 0 and process["NoNewPrivs"] == "1", process)
+    tap.ok("wall: a system call filter", process["Seccomp"] == "2" and host["Seccomp"] != "2", process, host)
+    if os.getuid() == 0:
+        tap.ok("wall: a user of its own", "0" not in process["Uid"].split() + process["Gid"].split() and
+               process["Groups"].strip() == "", process)
+        links, folder_of = [], f"/proc/{egress(client)}/fd"
+        for fd in os.listdir(folder_of):
+            try:
+                links.append(os.readlink(f"{folder_of}/{fd}"))
+            except FileNotFoundError:
+                pass  # a socket that was closed meanwhile
+        # Which ports Glovebox processes have claimed, and the authorities.
+        files = [link for link in links if link.startswith("/") and not link.endswith(("/net/unix", "/dev/null", ".crt"))]
+        tap.ok("wall: no other file is open", not files, files)
+
+
 halves = Halves()
 world.listen(ADDRESS, PORT, halves.serve)
 world.listen(ADDRESS, 7001, netns.echo)
@@ -311,6 +337,7 @@ world.listen("127.0.0.1", LITERAL_PORT, netns.echo)
 client = netns.Client(GLOVEBOX, ALLOWLIST, f"network.maxConnections={max(N_MANY, 1000)}")
 try:
     test_kills()
+    test_wall()
     test_leaks()
     test_descriptors()
     test_runs_leave_nothing()

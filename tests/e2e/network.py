@@ -149,6 +149,10 @@ def test_limits():
     result = run("shell", "cat < /dev/tcp/late.example/7000 | wc -c", settings=["network.maxReceived=100K"])
     tap.ok("received bytes are limited", int(result["stdout"].split()[0]) < 500000 and
            any("network.maxReceived" in d["reason"] for d in result["denials"]), result)
+    world.names["late.example"] = netns.SILENT
+    result = run("shell", "exec 3<>/dev/tcp/late.example/7000; cat <&3", settings=["network.connectTimeout=1s"])
+    tap.ok("the time to connect is limited", any("network.connectTimeout" in r.get("reason", "") and r["verdict"] == "failed"
+                                                 for r in result["connections"]["list"]), result)
     result = run("shell", f"exec 3<>/dev/tcp/{GOOD}/5432; cat <&3", settings=["network.idleTimeout=1s"])
     tap.ok("an idle connection is closed", any("network.idleTimeout" in r.get("reason", "") and r["verdict"] == "failed"
                                                for r in result["connections"]["list"]), result)

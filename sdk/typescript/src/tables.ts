@@ -268,7 +268,7 @@ export interface RunResult {
   truncated: boolean;
   /** The error, unless `status` is `success`. */
   error?: RunError;
-  /** What was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md). */
+  /** What was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md#denials); `kind` is `network`, `module` or `memory`, and only the first has `host` and `port`. */
   denials?: unknown;
   /** The attempts of the code to reach hosts: `{list, dropped}`, see [NETWORK.md](NETWORK.md). */
   connections?: unknown;
