@@ -1,6 +1,6 @@
 /*
- * What a run was denied by a limit or a rule, in the form that the denials of the network have, as far as its error says
- * so: which setting decides, and what to set.
+ * What a run was denied by a limit or a rule, in the form that the denials of the network have, as far as its error
+ * says so: which setting decides, and what to set.
  */
 #include <stdio.h>
 #include <string.h>

@@ -117,7 +117,7 @@ bool gb_jsonrpc_read(struct gb_values *pool, const char *text, size_t n, struct 
 	struct gb_err err = {0};
 	struct gb_jsonrpc message = {0};
 	*ret_failure = (struct gb_jsonrpc_failure){.id = "null"};
-	const struct gb_value *value = pool ? gb_value_from_plain_json(pool, text, n, &err) : NULL;
+	const struct gb_value *value = pool ? gb_value_from_unique_json(pool, text, n, &err) : NULL;
 	if (!value && err.code == GB_EFORMAT)
 		return gb_jsonrpc_fail(ret_failure, GB_JSONRPC_PARSE, "%s", err.message);
 	if (!value)

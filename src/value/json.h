@@ -19,6 +19,10 @@ bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *n
 /* Like gb_value_from_json, for the JSON of another protocol: an object with a key "$type" is an object. */
 struct gb_value *gb_value_from_plain_json(
     struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
+/* The same, but an object that has a key twice is an error: parsers differ about which of the values counts, so what
+ * another program has checked or shown could be the other one. */
+struct gb_value *gb_value_from_unique_json(
+    struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
 /* Append a value that gb_value_from_plain_json has made. */
 bool gb_json_write_plain(struct gb_buf *out, const struct gb_value *value, struct gb_err *err);
 /* Append JSON that was read before, as it was written, on one line. */

@@ -239,8 +239,11 @@ static struct gb_value *parse_object(struct gb_json_reader *r) {
 		skip_space(r);
 	}
 	r->depth--;
+	const size_t n_read = object->list.used;
 	if (!gb_keys_merge(&r->keys, object))
 		return gb_json_fail_memory(r);
+	if (r->unique && object->list.used != n_read)
+		return gb_json_fail(r, at, "an object has a key twice");
 	if (!r->plain && gb_value_get(object, "$type"))
 		return gb_json_untag(r, object, at);
 	if (pending && !gb_json_add_unresolved(r, object))
@@ -294,9 +297,14 @@ static struct gb_value *parse_text(struct gb_json_reader *r) {
 }
 
 static struct gb_value *parse(
-    struct gb_values *pool, const char *json, size_t n, bool plain, struct gb_err *err) {
-	struct gb_json_reader r = {
-	    .start = json, .at = json, .end = n ? json + n : json, .pool = pool, .plain = plain, .err = err};
+    struct gb_values *pool, const char *json, size_t n, bool plain, bool unique, struct gb_err *err) {
+	struct gb_json_reader r = {.start = json,
+	    .at = json,
+	    .end = n ? json + n : json,
+	    .pool = pool,
+	    .plain = plain,
+	    .unique = unique,
+	    .err = err};
 	gb_buf_init(&r.scratch, n);
 	struct gb_value *value = parse_text(&r);
 	gb_buf_finish(&r.scratch);
@@ -307,10 +315,15 @@ static struct gb_value *parse(
 }
 
 struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
-	return parse(pool, json, n, false, err);
+	return parse(pool, json, n, false, false, err);
 }
 
 struct gb_value *gb_value_from_plain_json(
     struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
-	return parse(pool, json, n, true, err);
+	return parse(pool, json, n, true, false, err);
+}
+
+struct gb_value *gb_value_from_unique_json(
+    struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
+	return parse(pool, json, n, true, true, err);
 }

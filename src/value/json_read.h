@@ -14,7 +14,8 @@ struct gb_json_reader {
 	const char *start, *at, *end;
 	struct gb_values *pool;
 	unsigned depth;
-	bool plain; /* "$type" is a key like any other */
+	bool plain;  /* "$type" is a key like any other */
+	bool unique; /* an object that has a key twice is an error */
 	struct gb_buf scratch;
 	struct gb_keys keys;
 	struct gb_value **shared; /* by id; NULL while unknown */

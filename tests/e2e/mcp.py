@@ -82,6 +82,10 @@ def test_invalid_messages():
         ('an id that is an object', b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, None),
         ('a long id', ('{"jsonrpc":"2.0","id":"%s","method":"ping"}' % ('x' * 600)).encode(), -32600, None),
         ('params that are a list', b'{"jsonrpc":"2.0","id":9,"method":"ping","params":[1]}', -32602, 9),
+        ('an id that occurs twice', b'{"jsonrpc":"2.0","id":9,"id":8,"method":"ping"}', -32700, None),
+        ('params that occur twice', b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{},"params":{}}', -32700, None),
+        ('code that occurs twice', b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"execute_code",'
+         b'"arguments":{"runtime":"python","code":"1","code":"2"}}}', -32700, None),
         ('a result and an error', b'{"jsonrpc":"2.0","id":9,"result":{},"error":{}}', -32600, 9),
     ]
     for name, line, code, number in cases:

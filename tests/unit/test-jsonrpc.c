@@ -47,6 +47,20 @@ TEST(each_kind_of_invalid_message_has_its_error_code) {
 	    GB_JSONRPC_INVALID_PARAMS);
 }
 
+TEST(a_key_that_occurs_twice_is_refused) {
+	static const char start[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"";
+	static const char *const rest[] = {",\"id\":1", ",\"method\":\"b\"", ",\"\":1,\"\":2",
+	    ",\"params\":{\"name\":1,\"n\\u0061me\":1}",
+	    ",\"params\":{\"arguments\":{\"code\":1,\"code\":2}}"};
+	char text[200];
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+		snprintf(text, sizeof text, "%s%s}", start, rest[i]);
+		CHECK_INT(code_of(text), GB_JSONRPC_PARSE);
+	}
+	snprintf(text, sizeof text, "%s,\"params\":{\"a\":{\"x\":1},\"b\":{\"x\":1}}}", start);
+	CHECK_INT(code_of(text), 0);
+}
+
 TEST(an_error_has_the_id_of_the_refused_request) {
 	struct gb_jsonrpc message;
 	struct gb_jsonrpc_failure failure;
