@@ -336,31 +336,16 @@ static const JSCFunctionListEntry functions[] = {
     JS_CFUNC_DEF("describe", 1, box_describe),
 };
 
-/* --- the script --- */
-
-static JSValue run_script(struct gb_js *js, JSValueConst native) {
-	JSContext *failed_in;
-	gb_auto_buf struct gb_buf script;
-	gb_buf_init(&script, sizeof gb_js_box_script + 1);
-	gb_buf_append(&script, (const char *)gb_js_box_script, sizeof gb_js_box_script);
-	if (!gb_buf_c_str(&script))
-		return JS_ThrowOutOfMemory(js->guest);
-	JSValue code = gb_js_compile(js, script.data, script.len, "glovebox:box", GB_JS_SCRIPT, &failed_in);
-	JSValue make = JS_IsException(code) ? code : JS_EvalFunction(js->guest, code);
-	if (JS_IsException(make))
-		return make;
-	JSValue made = JS_Call(js->guest, make, JS_UNDEFINED, 1, &native);
-	JS_FreeValue(js->guest, make);
-	return made;
-}
+/* --- installing --- */
 
 bool gb_js_box_install(struct gb_js *js) {
+	const struct gb_str script = {(const char *)gb_js_box_script, sizeof gb_js_box_script};
 	JSContext *ctx = js->guest;
 	JSValue native = JS_NewObject(ctx);
 	/* Beyond the limit of the size of a file, a write fails instead of ending the process. */
 	signal(SIGXFSZ, SIG_IGN);
 	JS_SetPropertyFunctionList(ctx, native, functions, GB_COUNT(functions));
-	JSValue made = run_script(js, native);
+	JSValue made = gb_js_call_script(js, "glovebox:box", script, 1, (JSValueConst[]){native});
 	JS_FreeValue(ctx, native);
 	js->has_files = !JS_IsException(made);
 	js->files = js->has_files ? made : JS_UNDEFINED;

@@ -9,20 +9,8 @@
 static const char mark[] = "…[truncated]";
 
 JSValue gb_js_json_writer(struct gb_js *js) {
-	JSContext *failed_in;
-	gb_auto_buf struct gb_buf script;
-	gb_buf_init(&script, sizeof gb_js_json_text_script + 1);
-	gb_buf_append(&script, (const char *)gb_js_json_text_script, sizeof gb_js_json_text_script);
-	if (!gb_buf_c_str(&script))
-		return JS_ThrowOutOfMemory(js->guest);
-	JSValue code =
-	    gb_js_compile(js, script.data, script.len, "glovebox:json_text", GB_JS_SCRIPT, &failed_in);
-	JSValue make = JS_IsException(code) ? code : JS_EvalFunction(js->guest, code);
-	if (JS_IsException(make))
-		return make;
-	JSValue writer = JS_Call(js->guest, make, JS_UNDEFINED, 0, NULL);
-	JS_FreeValue(js->guest, make);
-	return writer;
+	const struct gb_str script = {(const char *)gb_js_json_text_script, sizeof gb_js_json_text_script};
+	return gb_js_call_script(js, "glovebox:json_text", script, 0, NULL);
 }
 
 /* The longest prefix of at most @max bytes that ends between characters. */

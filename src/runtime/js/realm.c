@@ -249,6 +249,23 @@ JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char
 	return code;
 }
 
+JSValue gb_js_call_script(
+    struct gb_js *js, const char *filename, struct gb_str text, int argc, JSValueConst *argv) {
+	JSContext *failed_in;
+	gb_auto_buf struct gb_buf script;
+	gb_buf_init(&script, text.n + 1);
+	gb_buf_append_str(&script, text);
+	if (!gb_buf_c_str(&script))
+		return JS_ThrowOutOfMemory(js->guest);
+	JSValue code = gb_js_compile(js, script.data, script.len, filename, GB_JS_SCRIPT, &failed_in);
+	JSValue function = JS_IsException(code) ? code : JS_EvalFunction(js->guest, code);
+	if (JS_IsException(function))
+		return function;
+	JSValue value = JS_Call(js->guest, function, JS_UNDEFINED, argc, argv);
+	JS_FreeValue(js->guest, function);
+	return value;
+}
+
 /* How the script receives the values: a property of globalThis that is deleted before guest code runs. */
 #define CARRIER "\xe2\x81\xa3glovebox"
 

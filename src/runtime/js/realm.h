@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
 #include "quickjs.h"
 
 enum { GB_JS_ERRORS = 6 };
@@ -71,6 +72,10 @@ enum gb_js_kind {
  * *ret_failed_in. */
 JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename,
     enum gb_js_kind kind, JSContext **ret_failed_in);
+
+/* Run a script of Glovebox's own, whose value is a function, and call that. @text need not end with a NUL. */
+JSValue gb_js_call_script(
+    struct gb_js *js, const char *filename, struct gb_str text, int argc, JSValueConst *argv);
 
 /* Replace the guest context by a fresh one. */
 bool gb_js_renew_guest(struct gb_js *js);

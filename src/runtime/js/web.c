@@ -176,29 +176,16 @@ static const JSCFunctionListEntry functions[] = {
     JS_CFUNC_DEF("report", 1, web_report),
 };
 
-/* --- the script --- */
-
-static JSValue run_script(struct gb_js *js, JSValueConst native) {
-	JSContext *failed_in;
-	gb_auto_buf struct gb_buf script;
-	gb_buf_init(&script, sizeof gb_js_web_script + 1);
-	gb_buf_append(&script, (const char *)gb_js_web_script, sizeof gb_js_web_script);
-	if (!gb_buf_c_str(&script))
-		return JS_ThrowOutOfMemory(js->guest);
-	JSValue code = gb_js_compile(js, script.data, script.len, "glovebox:web", GB_JS_SCRIPT, &failed_in);
-	JSValue make = JS_IsException(code) ? code : JS_EvalFunction(js->guest, code);
-	if (JS_IsException(make))
-		return make;
-	JSValue made = JS_Call(js->guest, make, JS_UNDEFINED, 1, &native);
-	JS_FreeValue(js->guest, make);
-	return made;
-}
+/* --- installing --- */
 
 bool gb_js_web_install(struct gb_js *js) {
+	const struct gb_str script = {(const char *)gb_js_web_script, sizeof gb_js_web_script};
 	JSContext *ctx = js->guest;
 	JSValue native = JS_NewObject(ctx);
 	JS_SetPropertyFunctionList(ctx, native, functions, GB_COUNT(functions));
-	JSValue made = gb_js_web_add_bytes(ctx, native) ? run_script(js, native) : JS_EXCEPTION;
+	JSValue made = gb_js_web_add_bytes(ctx, native)
+			   ? gb_js_call_script(js, "glovebox:web", script, 1, (JSValueConst[]){native})
+			   : JS_EXCEPTION;
 	JS_FreeValue(ctx, native);
 	web.installed = !JS_IsException(made);
 	for (int i = 0; i < CALLBACKS && web.installed; i++)
