@@ -90,7 +90,7 @@
 	    "Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js") \
 	X(NAMES, net, "net", OPTIONS, GLOVEBOX, ANY, NET, SETTING, CALLER, FLAG, "net", "HOST,...", \
 	    "let it reach HOST, HOST:PORT or *.DOMAIN, if network.allowlist has it", \
-	    "not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none") \
+	    "the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none") \
 	X(TEXT, workdir, "workdir", OPTIONS, GLOVEBOX, NEW, EVERY, HOST, CALLER, FLAG, "workdir", "DIR[:rw]", \
 	    "let it read the directory DIR, and with :rw write there; it is /box for the code", \
 	    "a directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none") \
