@@ -210,7 +210,7 @@ bool gb_edge_choose(struct gb_engine *engine, const struct gb_value *net, struct
 
 bool gb_edge_write_names(struct gb_engine *engine, const struct gb_value *net, struct gb_buf *out) {
 	struct gb_edge_nonce nonce = {0};
-	struct gb_edge_use *use;
+	struct gb_edge_use *use = NULL;
 	if (!gb_edge_choose(engine, net, &nonce, &use, NULL) || !use)
 		return false;
 	for (size_t i = 0; i < use->n; i++) {

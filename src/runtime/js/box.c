@@ -282,7 +282,8 @@ static JSValue box_rename(JSContext *ctx, JSValueConst this_value, int argc, JSV
 }
 
 static double milliseconds(struct timespec time) {
-	return (double)time.tv_sec * 1e3 + (double)(time.tv_nsec / 1000000);
+	const long whole = time.tv_nsec / 1000000;
+	return (double)time.tv_sec * 1e3 + (double)whole;
 }
 
 /* stat(path, follows): an array of numbers, in the order of box.js */
