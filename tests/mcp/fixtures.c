@@ -87,18 +87,11 @@ static const struct list {
 	const char *method, *elements;
 } lists[] = {
     {"tools/list",
-	TOOL("test_simple_text") "," TOOL("test_image_content") "," TOOL("test_audio_content") "," TOOL(
-	    "test"
-	    "_emb"
-	    "edde"
-	    "d_"
-	    "reso"
-	    "urc"
-	    "e") "," TOOL("test_multiple_content_types") "," TOOL("test_tool_with_progress") "," TOOL("test_"
-												      "error_"
-												      "handli"
-												      "ng") "," DIALOGS
-													    "," SCHEMA},
+	/* clang-format off */
+	TOOL("test_simple_text") "," TOOL("test_image_content") "," TOOL("test_audio_content") ","
+	TOOL("test_embedded_resource") "," TOOL("test_multiple_content_types") "," TOOL("test_tool_with_progress") ","
+	TOOL("test_error_handling") "," DIALOGS "," SCHEMA},
+    /* clang-format on */
     {"prompts/list",
 	"{\"name\":\"test_simple_prompt\",\"description\":\"A "
 	"fixture.\"},{\"name\":\"test_prompt_with_image\","
