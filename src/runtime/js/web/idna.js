@@ -1,17 +1,20 @@
 // Domain names with other letters than ASCII: UTS #46, not transitional. The mapping is derived from the tables of the
 // engine (NFKC, case, properties), as section 7 of UTS #46 derives its own. See docs/NETWORK.md for what differs.
 
-const DISALLOWED = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\u2ff0-\u2fff\ufffc\ufffd\u{1d159}\u{1d173}-\u{1d17a}\u2fe0-\u2fef]/u;
-const IGNORED = /(?![\u200c-\u200f\u202a-\u202e\u2061-\u206f\ufff0-\ufff8\u{1d173}-\u{1d17a}\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;
+const DISALLOWED = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\u2fe0-\u2fff\u31ef\ufffc\ufffd]/u;
+const IGNORED = /(?![\u061c\u200c-\u200f\u202a-\u202e\u2065-\u2069\ufff0-\ufff8\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;
 const MARK = /^\p{M}/u;
 const CHEROKEE = /[\u13a0-\u13f5]/u, SMALL_CHEROKEE = /[\u13f8-\u13fd\uab70-\uabbf]/u;
-const VIRAMA = /[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0eba\u0f84\u1039\u103a\u1714\u1715\u1734\u17d2\u1a60\u1b44\u1baa\u1bab\u1bf2\u1bf3\u2d7f\ua806\ua82c\ua8c4\ua953\ua9c0\uaaf6\uabed\u{10a3f}\u{11046}\u{11070}\u{1107f}\u{110b9}\u{11133}\u{11134}\u{111c0}\u{11235}\u{112ea}\u{1134d}\u{11442}\u{114c2}\u{115bf}\u{1163f}\u{116b6}\u{1172b}\u{11839}\u{1193d}\u{1193e}\u{119e0}\u{11a34}\u{11a47}\u{11a99}\u{11c3f}\u{11d44}\u{11d45}\u{11d97}]/u;
-// Letters of scripts whose letters join on both sides, apart from those that join only to the right, or not at all.
-const JOINS_ONE_SIDE = /[\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0710\u0715-\u0719\u071e\u0728\u072a\u072c\u072f\u074d]/u;
-const JOINING = /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Phags_Pa}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}]/u;
-const RTL = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}\p{Script=Imperial_Aramaic}\p{Script=Phoenician}\p{Script=Lydian}\p{Script=Cypriot}\p{Script=Kharoshthi}\p{Script=Avestan}\p{Script=Old_Turkic}\p{Script=Mende_Kikakui}\p{Script=Old_Hungarian}\p{Script=Yezidi}\p{Script=Sogdian}\u0590\u05be\u05c0\u05c3\u05c6\u200f\ufb1d-\ufb4f]/u;
-const ARABIC_NUMBER = /[\u0600-\u0605\u0660-\u0669\u066b\u066c\u06dd\u08e2\u{10d30}-\u{10d39}\u{10e60}-\u{10e7e}]/u;
-const EUROPEAN_NUMBER = /[0-9\u00b2\u00b3\u00b9\u06f0-\u06f9\u2070-\u2079\u2080-\u2089\u2488-\u249b\uff10-\uff19\u{1d7ce}-\u{1d7ff}]/u;
+const VIRAMA = /[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0eba\u0f84\u1039\u103a\u1714\u1715\u1734\u17d2\u1a60\u1b44\u1baa\u1bab\u1bf2\u1bf3\u2d7f\ua806\ua82c\ua8c4\ua953\ua9c0\uaaf6\uabed\u{10a3f}\u{11046}\u{11070}\u{1107f}\u{110b9}\u{11133}\u{11134}\u{111c0}\u{11235}\u{112ea}\u{1134d}\u{11442}\u{114c2}\u{115bf}\u{1163f}\u{116b6}\u{1172b}\u{11839}\u{1193d}\u{1193e}\u{119e0}\u{11a34}\u{11a47}\u{11a99}\u{11c3f}\u{11d44}\u{11d45}\u{11d97}\u{11f41}\u{11f42}]/u;
+// Letters that join to the next one, and to the one before.
+const JOINS_NEXT = /[\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649-\u064a\u066e-\u066f\u0679-\u0687\u069a-\u06bf\u06c1-\u06c2\u06cc\u06ce\u06d0-\u06d1\u06fa-\u06fc\u06ff\u0712-\u0714\u071a-\u071d\u071f-\u0727\u0729\u072b\u072d-\u072e\u074e-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u07ca-\u07ea\u0841-\u0845\u0848\u084a-\u0853\u0855\u0860\u0862-\u0865\u0868\u0886\u0889-\u088d\u088f-\u08a9\u08af-\u08b0\u08b3-\u08b8\u08ba-\u08c8\u1807\u1820-\u1878\u1887-\u18aa\ua840-\ua872\u{10ac0}-\u{10ac4}\u{10acd}\u{10ad3}-\u{10adc}\u{10ade}-\u{10ae0}\u{10aeb}-\u{10aee}\u{10b80}\u{10b82}\u{10b86}-\u{10b88}\u{10b8a}-\u{10b8b}\u{10b8d}\u{10b90}\u{10bad}-\u{10bae}\u{10d00}-\u{10d21}\u{10d23}\u{10ec3}-\u{10ec4}\u{10ec6}-\u{10ec7}\u{10f30}-\u{10f32}\u{10f34}-\u{10f44}\u{10f51}-\u{10f53}\u{10f70}-\u{10f73}\u{10f76}-\u{10f81}\u{10fb0}\u{10fb2}-\u{10fb3}\u{10fb8}\u{10fbb}-\u{10fbc}\u{10fbe}-\u{10fbf}\u{10fc1}\u{10fc4}\u{10fca}-\u{10fcb}\u{1e922}-\u{1e943}]/u;
+const JOINS_BEFORE = /[\u0620\u0622-\u063f\u0641-\u064a\u066e-\u0673\u0679-\u06d3\u06d5\u06ee-\u06ef\u06fa-\u06fc\u06ff\u0710-\u077f\u07ca-\u07ea\u0840-\u0858\u0860\u0862-\u0865\u0867-\u0882\u0886\u0889-\u08ac\u08ae-\u08c8\u1807\u1820-\u1878\u1887-\u18aa\ua840-\ua871\u{10ac0}-\u{10ac5}\u{10ac7}\u{10ac9}-\u{10aca}\u{10ace}-\u{10ad6}\u{10ad8}-\u{10ae1}\u{10ae4}-\u{10aef}\u{10b80}-\u{10b91}\u{10ba9}-\u{10bae}\u{10d01}-\u{10d23}\u{10ec2}-\u{10ec4}\u{10ec6}-\u{10ec7}\u{10f30}-\u{10f44}\u{10f51}-\u{10f54}\u{10f70}-\u{10f81}\u{10fb0}\u{10fb2}-\u{10fb6}\u{10fb8}-\u{10fbf}\u{10fc1}-\u{10fc4}\u{10fc9}-\u{10fca}\u{1e922}-\u{1e943}]/u;
+// Bidirectional classes of letters that names may have. The ranges also have code points that names may not have.
+const RTL = /[\u05be-\u05f4\u0608\u060b\u060d\u061b-\u064a\u066d-\u06d5\u06e5-\u06e6\u06ee-\u07f5\u07fa-\u08c9\ufbb2-\ufbc2\ufe73\u{10800}-\u{1091b}\u{10920}-\u{10b35}\u{10b40}-\u{10ff6}\u{1e800}-\u{1ed3d}]/u;
+const ARABIC_NUMBER = /[\u0660-\u0669\u066b\u066c\u{10d30}-\u{10d39}\u{10e60}-\u{10e7e}]/u;
+const EUROPEAN_NUMBER = /[0-9\u06f0-\u06f9\u{102e1}-\u{102fb}\u{1fbf0}-\u{1fbf9}]/u;
+const LTR_MARK = /[\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}]/u;
+const NEUTRAL = /[\0-`{-~\u00a1-\u00d7\u00f7\u02b9-\u02ba\u02c2-\u02cf\u02d2-\u02ed\u02ef-\u02ff\u0375\u03f6\u058a-\u07f9\u09f2-\u09f3\u09fb\u0af1\u0bf3-\u0bfa\u0c78-\u0c7e\u0e3f\u0f3a-\u0f3d\u1390-\u1399\u1400\u169b-\u169c\u17db\u17f0-\u180a\u1940-\u1945\u19de-\u19ff\u200c-\u214d\u218a-\u2335\u237b-\u2394\u2396-\u26ab\u26ad-\u27ff\u2900-\u2bff\u2ce5-\u2cea\u2cf9-\u2cff\u2e00-\u3004\u3008-\u3020\u3030\u3037\u303d-\u303f\u30a0\u30fb\u31c0-\u31e3\u4dc0-\u4dff\ua490-\ua4c6\ua60d-\ua60f\ua673-\ua67f\ua700-\ua721\ua788\ua828-\ua82b\ua838-\ua839\ua874-\ua877\uab6a-\uab6b\ufd3e-\ufe46\u{10101}\u{10140}-\u{1018c}\u{10190}-\u{101a0}\u{1091f}-\u{10b3f}\u{11052}-\u{11065}\u{11660}-\u{1166c}\u{11fd5}-\u{11ff1}\u{16fe2}\u{1d1e9}-\u{1d245}\u{1d300}-\u{1d356}\u{1e2ff}\u{1eef0}-\u{1f12f}\u{1f16d}-\u{1f16f}\u{1f1ad}\u{1f260}-\u{1fbca}]/u;
 
 const foldOne = (c) => {
 	if (c === '\u00df' || c === '\u03c2' || c === '\u0131' || CHEROKEE.test(c))
@@ -36,8 +39,10 @@ const mapOne = (c) => {
 		return '.';
 	if (c === '\u200c' || c === '\u200d')
 		return c;
-	const mapped = foldAll(foldAll(c.normalize('NFKC')).normalize('NFKC')).normalize('NFC');
-	return mapped.includes('.') || (mapped === c ? DISALLOWED.test(c) : /[\p{Cn}\p{Co}\p{Cs}]/u.test(c)) ? null : mapped;
+	if (c === '\u03c2')
+		return c;
+	const mapped = foldAll(foldAll(c.normalize('NFKC')).normalize('NFKC')).normalize('NFC').replaceAll('\u03c2', '\u03c3');
+	return /[.\u3002]/.test(mapped) || (mapped === c ? DISALLOWED.test(c) : /[\p{Cn}\p{Co}\p{Cs}]/u.test(c)) ? null : mapped;
 };
 
 const BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, FIRST = 128, BIAS = 72;
@@ -114,13 +119,13 @@ const punycodeEncode = (text) => {
 const bidiClass = (c) => {
 	if (ARABIC_NUMBER.test(c))
 		return 'AN';
-	if (/[\p{Mn}\p{Me}]/u.test(c))
-		return 'NSM';
 	if (EUROPEAN_NUMBER.test(c))
 		return 'EN';
+	if (/[\p{Mn}\p{Me}]/u.test(c))
+		return LTR_MARK.test(c) ? 'L' : 'NSM';
 	if (RTL.test(c))
 		return 'R';
-	return /[\p{L}\p{Mc}\p{Nl}\p{Nd}]/u.test(c) ? 'L' : 'ON';
+	return NEUTRAL.test(c) ? 'ON' : 'L';
 };
 
 const isBidiLabel = (label) => {
@@ -137,10 +142,9 @@ const hasGoodJoiners = (label) => {
 	return all.every((c, i) => {
 		if ((c !== '\u200c' && c !== '\u200d') || (i > 0 && VIRAMA.test(all[i - 1])))
 			return true;
-		const passes = (one) => /[\p{Mn}\p{Me}\p{Cf}]/u.test(one) && one !== '\u200c';
+		const passes = (one) => /[\p{Mn}\p{Me}]/u.test(one);
 		const before = all.slice(0, i).findLast((one) => !passes(one)), after = all.slice(i + 1).find((one) => !passes(one));
-		return c === '\u200c' && before !== undefined && after !== undefined && JOINING.test(before) &&
-			!JOINS_ONE_SIDE.test(before) && JOINING.test(after) && after !== '\u0621';
+		return c === '\u200c' && before !== undefined && after !== undefined && JOINS_NEXT.test(before) && JOINS_BEFORE.test(after);
 	});
 };
 
