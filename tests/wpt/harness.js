@@ -287,6 +287,16 @@ globalThis.MessageChannel = class {
 	port1 = {postMessage: (message, transferred) => transferred.forEach((buffer) => buffer.transfer())};
 };
 
+// Modules are strict: scripts of tests assign to these without a declaration.
+for (const name of ['forbiddenMethod', 'idx', 'onload'])
+	globalThis[name] = undefined;
+globalThis.btoa = (text) => {
+	const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+	const bits = [...text].map((c) => c.charCodeAt(0).toString(2).padStart(8, '0')).join('');
+	const encoded = (bits.match(/.{1,6}/g) ?? []).map((six) => letters[parseInt(six.padEnd(6, '0'), 2)]).join('');
+	return encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=');
+};
+
 // Code in the sandbox has no address, so nothing is relative to it; tests expect that they have one.
 {
 	const {fetch: plainFetch, Request: PlainRequest, Response: PlainResponse} = globalThis;

@@ -331,9 +331,12 @@ const parseMultipart = (bytes, boundary) => {
 const bodyStream = (body) => {
 	if (!body.stream) {
 		body.stream = body.incoming ? streamOfIncoming(body.incoming) : streamOfBytes(body.bytes);
-		coreOf(body.stream).disturbed = Boolean(body.used);
-		if (body.used)
-			closeCore(coreOf(body.stream));
+		const core = coreOf(body.stream);
+		core.disturbed = Boolean(body.used);
+		if (body.used) {
+			closeCore(core);
+			lockCore(core);
+		}
 	}
 	return body.stream;
 };
@@ -364,7 +367,7 @@ const extractBody = (object, keepalive = false) => {
 const cloneBody = (body) => {
 	if (body.bytes && !body.stream)
 		return {bytes: body.bytes};
-	const [one, other] = bodyStream(body).tee();
+	const [one, other] = teeCore(coreOf(bodyStream(body)), true).map((core) => new ReadableStream(INTERNAL, core));
 	body.stream = one;
 	body.incoming = body.bytes = undefined;
 	return {stream: other};
@@ -385,8 +388,6 @@ const readAll = async (core) => {
 const consume = async (body) => {
 	if (!body)
 		return new Uint8Array(0);
-	if (isUnusable(body))
-		throw new TypeError('the body was read already, or is locked');
 	if (!body.stream) {
 		body.used = true;
 		return body.bytes ?? allOfIncoming(body.incoming);
@@ -401,8 +402,14 @@ const addBody = (constructor, stateOf) => {
 	const read = (object, convert) => {
 		// A brand check that fails rejects, as everything of a method that returns a promise.
 		try {
-			const state = stateOf(object);
-			return consume(state.body).then((bytes) => convert(bytes, state));
+			const state = stateOf(object), {body} = state, failed = body?.incoming?.request.error;
+			if (body && isUnusable(body) && !(failed && !body.stream))
+				throw new TypeError('the body was read already, or is locked');
+			if (failed && body.incoming.request.chunks.length === 0) {
+				body.used = true;
+				throw failed;
+			}
+			return consume(body).then((bytes) => convert(bytes, state));
 		} catch (error) {
 			return Promise.reject(error);
 		}

@@ -38,6 +38,9 @@ const failRequest = (request, error) => {
 	request.head.reject(error);
 	request.wake?.();
 	request.wakeUp?.();
+	// What has arrived before can still be read.
+	if (request.chunks.length === 0)
+		request.onFail?.(error);
 };
 
 const abortRequest = (request, error) => {
@@ -232,7 +235,7 @@ const streamOfIncoming = (incoming) => {
 		},
 		highWaterMark: 0,
 	});
-	incoming.fail = (error) => errorCore(coreOf(stream), error);
+	incoming.fail = incoming.request.onFail = (error) => errorCore(coreOf(stream), error);
 	return stream;
 };
 
@@ -660,7 +663,9 @@ const followRedirect = (state, response, headers) => {
 	const location = headerValue(response.headers, 'location');
 	if (location === null)
 		return false;
-	const next = parseURL(native.utf8Decode(Uint8Array.from(location, (c) => c.charCodeAt(0))), state.url);
+	// Bytes above 127 stay what they are, also if they are not UTF-8.
+	const escaped = location.replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+	const next = parseURL(escaped, state.url);
 	if (!next)
 		throw networkError('the redirect does not lead to a URL');
 	if (next.scheme !== 'http' && next.scheme !== 'https')
@@ -719,12 +724,12 @@ const fetchScheme = async (state, controller) => {
 	const {scheme} = state.url;
 	if (scheme === 'http' || scheme === 'https')
 		return fetchHTTP(state, completeHeaders(state), controller);
-	const data = scheme === 'data' && ['GET', 'HEAD'].includes(state.method) ? fetchData(state.url) : null;
+	const data = scheme === 'data' ? fetchData(state.url) : null;
 	if (!data)
 		throw networkError(scheme === 'data' ? 'the data: URL is malformed' : `there is no scheme '${scheme}' here`);
 	return {
 		type: 'basic', url: state.url, redirected: false, status: 200, statusText: 'OK',
-		headers: [['content-type', data.type, 'Content-Type']], body: {bytes: data.bytes},
+		headers: [['content-type', data.type, 'Content-Type']], body: state.method === 'HEAD' ? null : {bytes: data.bytes},
 	};
 };
 
@@ -744,8 +749,7 @@ const startFetch = async (request) => {
 		controller.aborted = true;
 		if (controller.request)
 			abortRequest(controller.request, reason);
-		if (given.body?.stream && coreOf(given.body.stream).state === 'readable')
-			handled(cancelCore(coreOf(given.body.stream), reason));
+		abortBody(given.body, reason);
 		const incoming = response?.body?.incoming;
 		if (incoming) {
 			incoming.request.error = reason;
@@ -753,8 +757,6 @@ const startFetch = async (request) => {
 			incoming.fail?.(reason);
 		}
 	});
-	if (signal.aborted)
-		throw signal.reason;
 	if (given.body) {
 		if (given.body.stream)
 			coreOf(given.body.stream).disturbed = true;
@@ -771,9 +773,7 @@ const startFetch = async (request) => {
 	return made;
 };
 
-async function fetch(input, init = undefined) {
-	needArguments('fetch', arguments.length, 1);
-	const request = new Request(input, init), {stack} = new Error();
+const answer = async (request, stack) => {
 	try {
 		return await startFetch(request);
 	} catch (error) {
@@ -781,5 +781,23 @@ async function fetch(input, init = undefined) {
 		if (networkErrors.has(error))
 			error.stack = stack.slice(stack.indexOf('\n') + 1);
 		throw error;
+	}
+};
+
+const abortBody = (body, reason) => {
+	if (body?.stream && coreOf(body.stream).state === 'readable')
+		handled(cancelCore(coreOf(body.stream), reason));
+};
+
+function fetch(input, init = undefined) {
+	try {
+		needArguments('fetch', arguments.length, 1);
+		const request = new Request(input, init), signal = signalOfRequest(request);
+		if (!signal.aborted)
+			return answer(request, new Error().stack);
+		abortBody(stateOfRequest(request).body, signal.reason);
+		return Promise.reject(signal.reason);
+	} catch (error) {
+		return Promise.reject(error);
 	}
 }

@@ -42,7 +42,17 @@ const sortHeaders = (list) => {
 	return sorted;
 };
 
-const NO_CORS = ['accept', 'accept-language', 'content-language', 'content-type'];
+// "No-CORS-safelisted request-header" of Fetch.
+const SAFE_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
+const isSafelisted = (name, value) => {
+	if (value.length > 128)
+		return false;
+	if (name === 'accept-language' || name === 'content-language')
+		return /^[0-9A-Za-z *,\-.;=]*$/.test(value);
+	// eslint-disable-next-line no-control-regex
+	const isSafe = !/[\0-\x08\x0a-\x1f"():<>?@[\\\]{}\x7f]/.test(value);
+	return isSafe && (name === 'accept' || (name === 'content-type' && SAFE_TYPES.includes(parseMime(value)?.essence)));
+};
 
 class Headers {
 	#list = [];
@@ -59,27 +69,28 @@ class Headers {
 	static list(headers) {
 		return headers.#list;
 	}
-	#check(name, value) {
+	#check(name, value, all = value) {
 		if (!HTTP_TOKEN.test(name))
 			throw new TypeError(`'${name.slice(0, 60)}' is not the name of a header`);
 		if (!isHeaderValue(value))
 			throw new TypeError(`the value of the header '${name.slice(0, 60)}' has CR, LF or NUL`);
 		if (this.#guard === 'immutable')
 			throw new TypeError('these headers cannot be changed');
-		// Without CORS only harmless headers may be set; no other origin exists here that would forbid more.
-		return this.#guard !== 'request-no-cors' || NO_CORS.includes(name.toLowerCase());
+		// Only harmless headers may be set then.
+		return this.#guard !== 'request-no-cors' || isSafelisted(name.toLowerCase(), all);
 	}
 	append(name, value) {
 		needArguments('Headers.append', arguments.length, 2);
 		name = byteString(name);
 		value = normalizeValue(byteString(value));
-		if (this.#check(name, value))
+		const before = headerValue(this.#list, name.toLowerCase());
+		if (this.#check(name, value, before === null ? value : `${before}, ${value}`))
 			this.#list.push([name.toLowerCase(), value, name]);
 	}
 	delete(name) {
 		needArguments('Headers.delete', arguments.length, 1);
 		name = byteString(name);
-		if (this.#check(name, ''))
+		if (this.#check(name, '', name.toLowerCase() === 'content-type' ? 'text/plain' : ''))
 			removeHeader(this.#list, name.toLowerCase());
 	}
 	get(name) {
@@ -113,7 +124,7 @@ makeIterable(Headers, 'Headers Iterator', (headers) => sortHeaders(headerList(he
 publish('Headers', Headers);
 
 const fillHeaders = (headers, init) => {
-	const pairs = pairsOf(init, 'Headers');
+	const pairs = pairsOf(init, 'Headers', byteString);
 	if (!pairs)
 		throw new TypeError('Headers are made of pairs, or of an object');
 	for (const [name, value] of pairs)

@@ -176,7 +176,9 @@ const unlockCore = (reader) => {
 	reader.core = null;
 };
 
-const teeCore = (core) => {
+// @isCopied: the second branch has copies of the chunks.
+const cloneChunk = globalThis.structuredClone;
+const teeCore = (core, isCopied = false) => {
 	const reader = lockCore(core), branches = [], reasons = [], cancelled = deferred();
 	let reading = false, again = false;
 	const pull = async () => {
@@ -200,7 +202,15 @@ const teeCore = (core) => {
 				cancelled.resolve(undefined);
 				return;
 			}
-			branches.forEach((branch, i) => !(i in reasons) && branch.state === 'readable' && enqueueChunk(branch, result.value));
+			const chunks = [result.value, result.value];
+			try {
+				chunks[1] = isCopied && !(1 in reasons) ? cloneChunk(result.value) : result.value;
+			} catch (error) {
+				branches.forEach((branch) => errorCore(branch, error));
+				cancelled.resolve(cancelCore(core, error));
+				return;
+			}
+			branches.forEach((branch, i) => !(i in reasons) && branch.state === 'readable' && enqueueChunk(branch, chunks[i]));
 		} while (again);
 		reading = false;
 	};

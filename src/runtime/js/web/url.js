@@ -613,7 +613,7 @@ const formEncode = (text) => encodeSet(text, FORM).replaceAll('%20', '+');
 const serializeForm = (list) => list.map(([name, value]) => `${formEncode(name)}=${formEncode(value)}`).join('&');
 
 // Sequence<sequence<USVString>>, record<USVString, USVString> or a text.
-const pairsOf = (init, what) => {
+const pairsOf = (init, what, convert = usv) => {
 	if (!isObject(init))
 		return null;
 	const method = init[Symbol.iterator];
@@ -625,7 +625,7 @@ const pairsOf = (init, what) => {
 			const both = [...pair];
 			if (both.length !== 2)
 				throw new TypeError(`${what}: each pair must have two elements`);
-			list.push(both);
+			list.push(both.map(convert));
 		}
 		return list;
 	}
@@ -634,7 +634,8 @@ const pairsOf = (init, what) => {
 		if (Reflect.getOwnPropertyDescriptor(init, key)?.enumerable) {
 			if (typeof key === 'symbol')
 				throw new TypeError(`${what}: a symbol cannot be a name`);
-			list.push([key, init[key]]);
+			const name = convert(key);
+			list.push([name, convert(init[key])]);
 		}
 	return list;
 };
