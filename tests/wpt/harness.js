@@ -288,7 +288,7 @@ globalThis.MessageChannel = class {
 };
 
 // Modules are strict: scripts of tests assign to these without a declaration.
-for (const name of ['forbiddenMethod', 'idx', 'onload'])
+for (const name of ['forbiddenMethod', 'idx', 'onload', 'overrideHeader', 'permittedValue', 'result'])
 	globalThis[name] = undefined;
 globalThis.btoa = (text) => {
 	const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

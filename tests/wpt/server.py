@@ -1,5 +1,6 @@
 """The server of web-platform-tests as far as their tests of fetch need it: files of a copy of the suite with their headers,
 and its handlers, files NAME.py with main(request, response). Written from the documentation of wptserve."""
+import base64
 import importlib.util
 import json
 import mimetypes
@@ -60,6 +61,9 @@ class Fields:
     def items(self):
         return list(self.entries)
 
+    def __str__(self):
+        return "".join(f"{text_of(name)}: {text_of(value)}\n" for name, value in self.entries)
+
     def set(self, name, value):
         self.entries = [one for one in self.entries if one[0].lower() != bytes_of(name).lower()]
         self.append(name, value)
@@ -80,11 +84,11 @@ class Parameters(dict):
         for name, value in urllib.parse.parse_qsl(text, keep_blank_values=True, encoding="latin-1"):
             self.setdefault(name.encode("latin-1"), []).append(value.encode("latin-1"))
 
-    def first(self, name, default=None):
+    def first(self, name, *default):
         values = self.get_list(name)
-        if not values and default is None:
+        if not values and not default:
             raise KeyError(name)
-        return values[0] if values else default
+        return values[0] if values else default[0]
 
     def get_list(self, name):
         return dict.get(self, bytes_of(name), [])
@@ -133,7 +137,13 @@ class Request:
         self.POST = Parameters(self.body.decode("latin-1") if is_form else "")
         self.server = types.SimpleNamespace(stash=stash.at(self.url_parts.path))
         self.cookies = {}
-        self.auth = types.SimpleNamespace(username=None, password=None)
+        kind, _, credentials = (self.headers.get("authorization") or b"").partition(b" ")
+        try:
+            user, _, password = base64.b64decode(credentials, validate=True).partition(b":")
+        except ValueError:
+            user, password = None, None
+        basic = kind.lower() == b"basic"
+        self.auth = types.SimpleNamespace(username=user if basic else None, password=password if basic else None)
 
 
 class Writer:
@@ -218,7 +228,8 @@ class Server:
             response.take(self.handler(path)(request, response))
         elif path.endswith(".asis"):
             with open(path, "rb") as file:
-                response.writer.write(file.read())
+                # With CRLF and an empty line at the end, which glovebox-egress requires.
+                response.writer.write(b"\r\n".join(file.read().splitlines() + [b"", b""]))
         else:
             self.file(path, response)
         for pipe in text_of(request.GET.get(b"pipe", b"")).split("|"):

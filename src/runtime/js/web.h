@@ -30,4 +30,9 @@ void gb_js_web_end_job(struct gb_js *js);
 /* Add the functions for texts and compressed bytes to @native. */
 bool gb_js_web_add_bytes(JSContext *ctx, JSValueConst native);
 
+/* --- web_digest.c --- */
+
+/* digest(bits, bytes): SHA-256, SHA-384 or SHA-512 of a Uint8Array */
+JSValue gb_js_web_digest(JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv);
+
 #endif

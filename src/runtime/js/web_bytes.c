@@ -237,6 +237,7 @@ static const JSCFunctionListEntry functions[] = {
     JS_CFUNC_DEF("utf8Tail", 1, tail),
     JS_CFUNC_DEF("inflater", 1, make_inflater),
     JS_CFUNC_DEF("inflate", 2, inflate_piece),
+    JS_CFUNC_DEF("digest", 2, gb_js_web_digest),
 };
 
 bool gb_js_web_add_bytes(JSContext *ctx, JSValueConst native) {

@@ -601,6 +601,25 @@ const fetchData = (url) => {
 	return bytes && {bytes: bytes.slice(), type: mime ? serializeMime(mime) : 'text/plain;charset=US-ASCII'};
 };
 
+// --- integrity
+
+// Of the strongest function that is named, one digest has to be that of @bytes. Without a known function there is no check.
+const hasIntegrity = (bytes, metadata) => {
+	const known = [...metadata.matchAll(/(?:^|[\t\n\f\r ])sha(256|384|512)-([A-Za-z0-9+/_-]+={0,2})(?=[\t\n\f\r ?]|$)/gi)]
+		.map(([, bits, value]) => ({bits: Number(bits), value: decodeBase64(value.replaceAll('-', '+').replaceAll('_', '/'))}));
+	const bits = Math.max(...known.map((one) => one.bits)), digest = known.length ? native.digest(bits, bytes) : null;
+	return !digest || known.some((one) => one.bits === bits && one.value?.length === digest.length &&
+		one.value.every((byte, i) => byte === digest[i]));
+};
+
+const checkIntegrity = async (response, metadata) => {
+	const bytes = response.body ? await consume(response.body) : new Uint8Array(0);
+	if (!hasIntegrity(bytes, metadata))
+		throw networkError('the body is not what the integrity of the request says');
+	if (response.body)
+		response.body = {bytes};
+};
+
 // --- fetch
 
 const isToken = (text, list) => list.includes(text);
@@ -637,7 +656,7 @@ const makeRequest = (state, headers, controller) => {
 	requests.set(request.id, request);
 	controller.request = request;
 	if (!native.open(request.id, method, url.scheme === 'https' ? 1 : 0, url.host, url.port ?? SPECIAL[url.scheme], target,
-		headers.flatMap(([, value, given]) => [given, value]), length)) {
+		namesOf(headers).flatMap((name) => [headers.find((entry) => entry[0] === name)[2], headerValue(headers, name)]), length)) {
 		failRequest(request, networkError('the network of the sandbox was lost'));
 		return request;
 	}
@@ -765,10 +784,12 @@ const startFetch = async (request) => {
 		state.body = given.body.stream ? {stream: given.body.stream} : {bytes: given.body.bytes};
 	}
 	response = await Promise.race([fetchScheme(state, controller), aborted.promise]);
+	if (state.integrity !== '')
+		await Promise.race([checkIntegrity(response, state.integrity), aborted.promise]);
 	const made = new Response(INTERNAL, response, 'immutable');
 	if (controller.request && !response.body)
 		discardRequest(controller.request);
-	else if (controller.request)
+	else if (controller.request && response.body.incoming)
 		unread.register(response.body.incoming, controller.request);
 	return made;
 };

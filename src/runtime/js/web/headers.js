@@ -32,9 +32,10 @@ const removeHeader = (list, name) => {
 			list.splice(i, 1);
 };
 
+const namesOf = (list) => [...new Set(list.map((entry) => entry[0]))];
 const sortHeaders = (list) => {
 	const sorted = [];
-	for (const name of [...new Set(list.map((entry) => entry[0]))].sort())
+	for (const name of namesOf(list).sort())
 		if (name === 'set-cookie')
 			sorted.push(...list.filter((entry) => entry[0] === name).map((entry) => [name, entry[1]]));
 		else
