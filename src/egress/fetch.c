@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "egress/http.h"
 #include "value/cbor.h"
 
 enum { FIELDS = 7 };
@@ -65,23 +66,12 @@ static bool read_count(struct gb_cbor_reader *in, uint64_t *ret) {
 	return true;
 }
 
-/* RFC 9110, 5.6.2. */
-static bool is_token(struct gb_str text, size_t max) {
-	for (size_t i = 0; i < text.n; i++) {
-		const char c = text.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-		    (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
-			return false;
-	}
-	return text.n > 0 && text.n <= max;
-}
-
 static bool is_method(struct gb_str method) {
 	static const char *const refused[] = {"CONNECT", "TRACE", "TRACK"};
 	for (size_t i = 0; i < GB_COUNT(refused); i++)
 		if (method.n == strlen(refused[i]) && strncasecmp(method.p, refused[i], method.n) == 0)
 			return false;
-	return is_token(method, GB_FETCH_METHOD_MAX);
+	return gb_http_is_token(method) && method.n <= GB_FETCH_METHOD_MAX;
 }
 
 static bool is_target(struct gb_str target) {
@@ -103,7 +93,7 @@ static const char *check(const struct gb_fetch_open *open) {
 		return "the path is not one of a URL, or too long";
 	for (size_t i = 0; i < open->n_headers; i++) {
 		const struct gb_fetch_header *header = &open->headers[i];
-		if (!is_token(header->name, SIZE_MAX))
+		if (!gb_http_is_token(header->name))
 			return "the name of a header is none";
 		if (gb_fetch_is_refused_header(header->name))
 			return "a header decides about the connection, such as Host or Transfer-Encoding";

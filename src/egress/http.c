@@ -26,17 +26,6 @@ static bool bad(struct gb_http *http, const char *problem) {
 
 /* --- characters --- */
 
-static bool is_token(struct gb_str text) {
-	static const char marks[] = "!#$%&'*+-.^_`|~";
-	for (size_t i = 0; i < text.n; i++) {
-		const char c = text.p[i];
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-			(c && strchr(marks, c))))
-			return false;
-	}
-	return text.n > 0;
-}
-
 /* Visible characters, with blanks if @blanks. */
 static bool is_visible(struct gb_str text, bool blanks) {
 	for (size_t i = 0; i < text.n; i++) {
@@ -128,8 +117,8 @@ static bool check_target(struct gb_http *http, struct gb_str target) {
 
 static bool check_request_line(struct gb_http *http, struct gb_str line, struct head *head) {
 	struct gb_str method, target;
-	if (!gb_str_cut(&line, ' ', &method) || !gb_str_cut(&line, ' ', &target) || !is_token(method) ||
-	    method.n >= sizeof http->method)
+	if (!gb_str_cut(&line, ' ', &method) || !gb_str_cut(&line, ' ', &target) ||
+	    !gb_http_is_token(method) || method.n >= sizeof http->method)
 		return bad(http, "this is no HTTP request");
 	memcpy(http->method, method.p, method.n);
 	http->method[method.n] = '\0';
@@ -161,7 +150,8 @@ static bool read_length(struct gb_http *http, struct gb_str value, struct head *
 static bool read_field(
     struct gb_http *http, struct gb_str line, struct gb_str *ret_name, struct gb_str *ret_value) {
 	*ret_value = line;
-	if (!gb_str_cut(ret_value, ':', ret_name) || !is_token(*ret_name) || !is_visible(*ret_value, true))
+	if (!gb_str_cut(ret_value, ':', ret_name) || !gb_http_is_token(*ret_name) ||
+	    !is_visible(*ret_value, true))
 		return bad(http, "a header is malformed");
 	*ret_value = trim(*ret_value);
 	return true;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "egress/rules.h"
 
@@ -69,5 +70,16 @@ static inline bool gb_http_is_between(const struct gb_http *http) {
 bool gb_http_next_field(struct gb_str *fields, struct gb_str *ret_name, struct gb_str *ret_value);
 /* Whether the field has this name, in any case. */
 bool gb_http_is_field(struct gb_str name, const char *wanted);
+/* RFC 9110, 5.6.2. */
+static inline bool gb_http_is_token(struct gb_str text) {
+	static const char marks[] = "!#$%&'*+-.^_`|~";
+	for (size_t i = 0; i < text.n; i++) {
+		const char c = text.p[i];
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			(c && strchr(marks, c))))
+			return false;
+	}
+	return text.n > 0;
+}
 
 #endif

@@ -161,7 +161,8 @@ class World:
 
 
 def http(stream):
-    """Answers every request with its Host, and keeps the connection open unless the request says otherwise."""
+    """Answers every request with its Host, and keeps the connection open unless the request says otherwise, by its header
+    or by the path /close."""
     buffer = b""
     while True:
         while b"\r\n\r\n" not in buffer:
@@ -178,7 +179,7 @@ def http(stream):
         buffer = buffer[length:]
         body = b"SERVED " + fields.get(b"host", b"?") + b"\n"
         stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        if fields.get(b"connection") == b"close":
+        if fields.get(b"connection") == b"close" or lines[0].split()[1] == b"/close":
             return
 
 

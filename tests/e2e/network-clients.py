@@ -137,6 +137,13 @@ for (const [name, url] of ATTEMPTS) {
   try { const r = await fetch(url, {headers: {connection: 'close'}}); console.log(await r.text()); } catch (e) { console.log(String(e), String(e.cause)); }
 }
 """
+# In the sandbox by JavaScript's own fetch, outside by Node.js. Each request needs a connection of its own.
+JS = """
+for (const [name, url] of ATTEMPTS) {
+  console.log('== ' + name);
+  try { const r = await fetch(url + 'close'); console.log(await r.text()); } catch (e) { console.log(String(e), String(e.cause)); }
+}
+"""
 DENO = """
 const client = Deno.createHttpClient({caCerts: [Deno.readTextFileSync('ca.pem')], poolMaxIdlePerHost: 0});
 for (const [name, url] of ATTEMPTS) {
@@ -198,10 +205,12 @@ CLIENTS = {
     "asyncio": ("python3", "python", listed(ASYNCIO), HTTP + HTTPS),
     "node http": ("node", "node", listed(NODE), HTTP + HTTPS),
     "node fetch": ("node", "node", listed(FETCH), HTTP),
+    "js fetch": ("node", "js", listed(JS), HTTP + HTTPS),
     "deno fetch": ("deno", "deno", listed(DENO), HTTP + HTTPS),
 }
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": folder, "LANG": "C.UTF-8", "DENO_DIR": folder + "/deno"}
-OUTSIDE = {"shell": ["bash", "-c"], "python": [sys.executable, "-c"], "node": ["node", "--input-type=module", "-e"],
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": folder, "LANG": "C.UTF-8", "DENO_DIR": folder + "/deno",
+               "NODE_EXTRA_CA_CERTS": folder + "/ca.pem"}
+OUTSIDE = {"shell": ["bash", "-c"], "python": [sys.executable, "-c"], "node": ["node", "--input-type=module", "-e"], "js": ["node", "--input-type=module", "-e"],
            "deno": ["deno", "run", "-A", "--no-config", "-q"]}
 
 
@@ -239,7 +248,10 @@ def inside(language, source, ca):
         source += "\nawait all()"
     world.names["rebind.example"] = rebinding()
     world.asked.clear()
-    result = run(language, source, files=[ca])
+    if language == "js":
+        result = run(language, source, settings=[f"network.authorities={ca}"])
+    else:
+        result = run(language, source, files=[ca])
     logs = "\n".join(" ".join(map(str, one["args"])) for one in result.get("logs") or [])
     return result, parts(result["stdout"] + "\n" + logs)
 

@@ -54,6 +54,7 @@ struct fetch {
 	struct gb_buf head; /* of the response */
 	unsigned n_head;    /* headers in it */
 	int status;
+	char length_said[20]; /* Content-Length; "": there was none */
 	char reason[128];
 	size_t mark; /* in .head: where the value of the last header ends */
 	bool head_sent, down_paused;

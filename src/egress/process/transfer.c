@@ -128,7 +128,12 @@ static bool begin_head(struct fetch *fetch, struct gb_str line) {
 	gb_buf_clear(&fetch->head);
 	fetch->n_head = 0;
 	fetch->status = 0;
-	if (line.n < at + 3)
+	fetch->length_said[0] = '\0';
+	/* libcurl accepts more versions, and more than three digits. */
+	if (line.n < at + 3 || at != 9 ||
+	    (memcmp(line.p, "HTTP/1.1", 8) != 0 && memcmp(line.p, "HTTP/1.0", 8) != 0))
+		return false;
+	if (line.n > at + 3 && !strchr(" \r\n", line.p[at + 3]))
 		return false;
 	for (size_t i = at; i < at + 3; i++) {
 		if (line.p[i] < '0' || line.p[i] > '9')
@@ -154,13 +159,31 @@ static bool send_head(struct fetch *fetch) {
 	       channel_send(fetch->channel, GB_FETCH_HEAD, fetch->id, out.data, out.len);
 }
 
+/* All lengths of a response have to be the same number: libcurl would believe the last. */
+static bool check_length(struct fetch *fetch, struct gb_str value) {
+	if (!value.n || value.n >= sizeof fetch->length_said)
+		return false;
+	for (size_t i = 0; i < value.n; i++)
+		if (value.p[i] < '0' || value.p[i] > '9')
+			return false;
+	if (fetch->length_said[0])
+		return gb_str_eq(value, gb_str_from(fetch->length_said));
+	memcpy(fetch->length_said, value.p, value.n);
+	fetch->length_said[value.n] = '\0';
+	return true;
+}
+
 static bool add_header(struct fetch *fetch, struct gb_str line) {
 	const char *colon = memchr(line.p, ':', line.n);
 	if (!colon || colon == line.p || fetch->n_head == GB_FETCH_HEADERS_MAX)
 		return false;
 	const size_t n = (size_t)(colon - line.p);
+	const struct gb_str name = {line.p, n};
 	const struct gb_str value = trim((struct gb_str){colon + 1, line.n - n - 1});
-	if (fetch->search && gb_http_is_field((struct gb_str){line.p, n}, "content-encoding"))
+	if (!gb_http_is_token(name) ||
+	    (gb_http_is_field(name, "content-length") && !check_length(fetch, value)))
+		return false;
+	if (fetch->search && gb_http_is_field(name, "content-encoding"))
 		fetch->search->is_encoded |= value.n && !gb_http_is_field(value, "identity");
 	gb_cbor_bytes(&fetch->head, line.p, n);
 	gb_cbor_bytes(&fetch->head, value.p, value.n);

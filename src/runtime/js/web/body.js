@@ -381,7 +381,7 @@ const readAll = async (core) => {
 			return joinBytes(pieces);
 		if (Object.prototype.toString.call(value) !== '[object Uint8Array]')
 			throw new TypeError('a body is a stream of Uint8Array');
-		pieces.push(value);
+		addPiece(pieces, value);
 	}
 };
 

@@ -20,6 +20,17 @@ const joinBytes = (pieces) => {
 	return all;
 };
 
+// Add @piece to a list of pieces. Small ones are joined: a server can send many of one byte each.
+const SMALL = 256, SMALL_MAX = 64;
+const addPiece = (list, piece) => {
+	list.push(piece);
+	list.small = piece.length < SMALL ? (list.small ?? 0) + 1 : 0;
+	if (list.small >= SMALL_MAX) {
+		list.push(joinBytes(list.splice(-SMALL_MAX)));
+		list.small = 0;
+	}
+};
+
 const LABELS = new Map(Object.entries({
 	'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8',
 	'utf-16le': 'csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le',

@@ -70,7 +70,7 @@ const onMessage = (kind, id, payload) => {
 		if (request.discarded > DISCARDED_MAX)
 			abortRequest(request, networkError('the response was discarded'));
 	} else if (kind === DATA) {
-		request.chunks.push(payload);
+		addPiece(request.chunks, payload);
 		request.wake?.();
 	} else if (kind === END) {
 		endRequest(request);
@@ -215,7 +215,7 @@ const nextPiece = async (incoming, at = incoming.decoders.length - 1) => {
 const allOfIncoming = async (incoming) => {
 	const pieces = [];
 	for (let piece; (piece = await nextPiece(incoming)) !== null;)
-		pieces.push(piece);
+		addPiece(pieces, piece);
 	return joinBytes(pieces);
 };
 
