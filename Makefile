@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp test-e2b wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-actions bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 wpt test-ts test-mcp test-e2b wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-fetch bench-python bench-peers bench-ts bench-store bench-executor bench-actions bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -63,6 +63,9 @@ soak: setup-test setup-bare all ## tests that are too long or too invasive for C
 test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, compared to the plain engine
 	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)
 
+wpt: all ## SUITE=dir: tests of web-platform-tests for URL, encoding and fetch that need no browser
+	@GB_GLOVEBOX=$(BUILD)/glovebox scripts/wpt '$(SUITE)' $(ONLY)
+
 test-ts: setup-node all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
 
@@ -75,7 +78,7 @@ test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebo
 test-e2b: setup-e2b all ## E2B's own client, unmodified, against the server that stands for E2B in the tests of glovebox.actions
 	@scripts/test-e2b $(BUILD)
 
-bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp bench-python bench-actions ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-network bench-fetch bench-mask bench-store bench-executor bench-mcp bench-python bench-actions ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
@@ -85,6 +88,9 @@ bench-crowd: all ## the latency of a short run while 50 endless loops of the sam
 
 bench-network: all ## start of a run in the network tier, connections and transfer, compared to the isolated tier and loopback
 	@PATH="$(CURDIR)/.deps/bin:$$PATH" GB_GLOVEBOX=$(BUILD)/glovebox bench/network.py
+
+bench-fetch: setup-node all ## fetch in JavaScript compared to fetch of Node.js: latency, requests per second, transfer
+	@PATH="$(CURDIR)/.deps/bin:$$PATH" GB_GLOVEBOX=$(BUILD)/glovebox bench/fetch.py
 
 bench-service: all ## the latency of a client's short run while the server waits for locks, starts runtimes, reads large messages
 	@$(BUILD)/bench-service
