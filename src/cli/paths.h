@@ -21,8 +21,8 @@ bool open_folder(const char *path, int *ret_fd, struct gb_err *err);
 /* The same; a folder that is missing is created, with those above it. */
 bool make_folder(const char *path, int *ret_fd, struct gb_err *err);
 
-/* The directory of --workdir, "DIR" or "DIR:rw", as an absolute path without links, so that another process finds the same
- * one. It is opened as by open_folder. */
+/* The directory of --workdir, "DIR" or "DIR:rw", as an absolute path without links, so that another process finds the
+ * same one. It is opened as by open_folder. */
 bool find_workdir(const struct command *command, const char *text, char ret[WORKDIR_TEXT]);
 
 #endif

@@ -9,9 +9,9 @@
  *	on_call: gb_executor_return(executor, call, json) or gb_executor_throw(executor, call, message), now or later
  *	on_done: gb_executor_write(result, &json), gb_executor_release(executor)
  *
- * The code is the body of an async function, or a Python program. Before it are functions of the face (__callTool__, output, debug) and the
- * stubs of the tools, which are ordinary functions; positions in errors are those of the code. Nothing of the agent
- * decides what is put there.
+ * The code is the body of an async function, or a Python program. Before it are functions of the face (__callTool__,
+ * output, debug) and the stubs of the tools, which are ordinary functions; positions in errors are those of the code.
+ * Nothing of the agent decides what is put there.
  */
 #ifndef GB_FACE_EXECUTOR_H
 #define GB_FACE_EXECUTOR_H

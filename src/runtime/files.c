@@ -169,7 +169,8 @@ static void walk_box(visitor visit, void *data) {
 		walk(box, path, 0, 0, visit, data);
 }
 
-/* A folder of the host's may have any number of files, and others change them too: a run has no "changed files" there. */
+/* A folder of the host's may have any number of files, and others change them too: a run has no "changed files"
+ * there. */
 static void walk_changes(visitor visit, void *data) {
 	if (!gb_worker_has_workdir())
 		walk_box(visit, data);

@@ -1,5 +1,5 @@
-/* What glovebox-egress accepts of a request that a cell sends. The cell is untrusted, so the checks of its JavaScript do not
- * count. */
+/* What glovebox-egress accepts of a request that a cell sends. The cell is untrusted, so the checks of its JavaScript
+ * do not count. */
 #include "../tap.h"
 #include "base/cleanup.h"
 #include "egress/fetch.h"
@@ -89,4 +89,3 @@ TEST(cut_messages_are_refused) {
 	for (size_t n = 0; n < message.len; n++)
 		CHECK(!gb_fetch_read_open(message.data, n, &read, &problem));
 }
-

@@ -44,12 +44,12 @@ static uint64_t rotate(const struct digest *d, uint64_t x, unsigned n) {
 }
 
 static uint64_t big(const struct digest *d, uint64_t x, unsigned which) {
-	const uint8_t *n = d->big + 3 * which;
+	const uint8_t *n = d->big + (size_t)3 * which;
 	return rotate(d, x, n[0]) ^ rotate(d, x, n[1]) ^ rotate(d, x, n[2]);
 }
 
 static uint64_t small(const struct digest *d, uint64_t x, unsigned which) {
-	const uint8_t *n = d->small + 3 * which;
+	const uint8_t *n = d->small + (size_t)3 * which;
 	return rotate(d, x, n[0]) ^ rotate(d, x, n[1]) ^ x >> n[2];
 }
 
@@ -78,7 +78,7 @@ static void add_block(struct digest *d, const uint8_t *bytes) {
 
 static void finish(struct digest *d, const uint8_t *rest, size_t n, uint64_t total) {
 	uint8_t last[2 * 128] = {0};
-	const size_t length = n + 1 + 2 * d->word <= d->block ? d->block : 2 * d->block;
+	const size_t block = d->block, length = n + 1 + 2 * (size_t)d->word <= block ? block : 2 * block;
 	if (n)
 		memcpy(last, rest, n);
 	last[n] = 0x80;
