@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -52,6 +53,10 @@ static inline void sit_down_with(struct person *person, const char *program, con
 	if (person->pid == 0) {
 		close(person->master);
 		login_tty(slave);
+		/* As a login does: under nohup, or in the background, the tests ignore some. */
+		signal(SIGHUP, SIG_DFL);
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
 		execv(program ? program : getenv("GB_GLOVEBOX"), (char **)arguments);
 		_exit(127);
 	}
