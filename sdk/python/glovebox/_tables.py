@@ -189,7 +189,7 @@ class RunOptions(TypedDict, total=False):
     allowed_modules: Sequence[str]
     """Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js."""
     net: Sequence[str]
-    """Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
+    """The hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
     workdir: str
     """A directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none."""
     timeout_ms: int
@@ -263,7 +263,7 @@ class SessionExecuteOptions(TypedDict, total=False):
     allowed_modules: Sequence[str]
     """Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js."""
     net: Sequence[str]
-    """Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
+    """The hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
     reset: bool
     """In a session: delete all definitions of earlier runs first."""
     timeout_ms: int

@@ -126,7 +126,7 @@ export interface RunFields {
   restricted?: boolean;
   /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
   allowedModules?: string[];
-  /** Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
+  /** The hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
   net?: string[];
   /** A directory of this machine, `DIR` to read or `DIR:rw` to read and write: the code has it as `/box`, and no other directory; see [WORKDIR.md](WORKDIR.md); default: none. */
   workdir?: string;
@@ -156,7 +156,7 @@ export interface SessionFields {
   restricted?: boolean;
   /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
   allowedModules?: string[];
-  /** Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
+  /** The hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
   net?: string[];
   /** In a session: delete all definitions of earlier runs first. */
   reset?: boolean;
