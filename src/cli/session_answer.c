@@ -94,7 +94,8 @@ void session_answer_until_message(struct session_client *client, const char *ses
 			if (client->on_interrupt)
 				client->on_interrupt(client);
 		}
-		if (ready <= 0)
+		/* A signal does not end the pause; what else is ready is so in the next turn, too. */
+		if (ready <= 0 || signalled)
 			continue;
 		if (fds[0].revents)
 			return;
